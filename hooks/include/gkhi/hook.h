@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * gkhi/hook.h - what a stub header written by genevent includes.
+ *
+ * The generated text is the same for C11, C++20 and the kernel; this file
+ * chooses what its macros mean:
+ *
+ *   GKHI_CONFIG_OFF     hooks are configured out: no code, no data, arguments
+ *                       are type-checked and not evaluated.
+ *   __KERNEL__          gkhi/site_kernel.h: jump label, static call, kprobe pad.
+ *   otherwise           gkhi/site_user.h: nop5 keys, thunk, pad. With
+ *                       GKHI_NO_PATCHING the key is a load, test and branch.
+ *
+ * What generated code uses (each world defines all of them):
+ *
+ *   GKHI_DEFINE_HOOK(sym, event, lo, hi, words)
+ *       once per event, at file scope: gkhi_armed_<sym>(), gkhi_to_pad_<sym>().
+ *   GKHI_DEFINE_BARE(sym, event, lo, hi, words)
+ *       the same for `states: [marker]`: no key, no call.
+ *   GKHI_ENTER(), GKHI_LEAVE()
+ *       brackets round the one load of the mode and what it decides.
+ *   GKHI_PAD(sym, event, lo, hi, flags, nargs, args, operands...)
+ *       the marker pad with its map record; args is a row of GKHI_ARG().
+ *   GKHI_CALL<n>(sym, reads, w0, ..., wn-1), GKHI_CALL_FRAME(sym, reads, n, frame)
+ *       hand the frame (see struct gkhi_event) to whatever is attached.
+ *       reads is GKHI_NO_READS or a row of GKHI_READS(pointer).
+ *   gkhi_follow(pointer)
+ *       the pointer as the hook may see it: NULL-able and escaping.
+ */
+#ifndef GKHI_HOOK_H
+#define GKHI_HOOK_H
+
+#include <gkhi/abi.h>
+
+#if defined(GKHI_CONFIG_OFF)
+/* Generated headers test GKHI_CONFIG_OFF themselves: nothing to define. */
+#elif defined(__KERNEL__)
+#include <gkhi/site_kernel.h>
+#else
+#include <gkhi/site_user.h>
+#endif
+
+#endif
