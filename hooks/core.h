@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * core.h - the core's inside: registry, states, batches, dispatch. Shared by
+ * hooks/*.c, the ports and the tests; not installed.
+ *
+ *   who calls                       in which context              may run against
+ *   gkhi_core_*, gkhi_batch_*       control lock held, T          dispatch, gate
+ *   gkhi_dispatch, gkhi_gate        any, signal handlers too      everything
+ */
+#ifndef GKHI_CORE_H
+#define GKHI_CORE_H
+
+#include <gkhi/channel.h>
+
+#include "port.h"
+
+struct gkhi_module;
+
+/* What a stub's slow path and a detour's generic path call. General registers only. */
+void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame);
+void gkhi_gate(struct gkhi_hook *hook, const uint64_t *frame);
+
+/* Objects come and go (module.c). 0 or -errno. */
+int gkhi_core_add(struct gkhi_module *module);
+void gkhi_core_remove(struct gkhi_module *module);
+
+/* gkhi_batch_run flags */
+#define GKHI_BATCH_LATER	0x01	/* patterns without a match wait for later objects (GKHI=) */
+
+/* Run a batch (batch.c): all or nothing. 0, or -errno with the reason in @error. */
+int gkhi_batch_run(const char *text, size_t len, unsigned int flags, char *error, size_t error_size);
+
+/* For listings, in order of name; NULL ends. */
+struct gkhi_hook_entry *gkhi_core_next(struct gkhi_hook_entry *entry);
+
+const char *gkhi_state_name(enum gkhi_state state);
+const char *gkhi_why_text(enum gkhi_why why);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_posix.h - the POSIX port behind hooks/port.h: what the core and the
+ * backends ask of a user-space process.
+ *
+ * Nothing here uses malloc, stdio, or a lock that a stub could meet: a request
+ * may run in a thread that ptrace stopped in the middle of malloc.
+ */
+#ifndef GKHI_PORT_POSIX_H
+#define GKHI_PORT_POSIX_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <gkhi/abi.h>
+
+#define PORT_READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define PORT_WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define PORT_LOAD_ACQUIRE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define PORT_STORE_RELEASE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELEASE)
+
+struct gkhi_record;
+struct gkhi_hook_entry;
+
+/* -- memory (port_memory.c): pages from mmap, a size-class free list on top; caller holds the control lock. */
+void *port_alloc(size_t size);		/* zeroed, 16-aligned; NULL: none */
+void port_free(void *p, size_t size);
+
+/* -- control lock (port_lock.c): futex, remembers the owner's tid. */
+void port_control_lock(void);
+int port_control_trylock(void);		/* 0, or -EAGAIN */
+void port_control_unlock(void);
+
+/* -- slow-path readers (port_lock.c): any context, signal handlers included. */
+unsigned int port_read_lock(void);	/* returns the index to give back */
+void port_read_unlock(unsigned int index);
+void port_synchronize(void);		/* all readers that were inside have left;
+					 * also restarts every restartable sequence
+					 * (membarrier PRIVATE_EXPEDITED_RSEQ) */
+
+/* -- processors and time (port_clock.c) */
+unsigned int port_n_cpus(void);		/* possible cpus */
+uint64_t port_clock(void);		/* ticks of the process's clock */
+uint32_t port_clock_kind(void);		/* enum gkhi_clock_kind */
+int port_tid(void);
+
+/*
+ * -- code (text.c): switch nop5s.
+ * @addr:   the five bytes, inside one aligned 8-byte word
+ * @target: NULL: nop5, else where the jump goes
+ * @status: out: 0 or -errno: -EBUSY somebody else's bytes, -EACCES write-
+ *          protected, -ERANGE target too far
+ */
+struct port_patch {
+	void *addr;
+	const void *target;
+	int status;
+};
+int port_patch(struct port_patch *patches, size_t n);	/* all of a batch, one round; number that failed */
+void port_sync_core(void);		/* membarrier PRIVATE_EXPEDITED_SYNC_CORE */
+
+/*
+ * -- marker detours (detour.c): code for the pad of @record that records as
+ * @hook's event; made once per pad, never freed. 0, or -errno and *why.
+ */
+int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const struct gkhi_event *event,
+		const void **entry, enum gkhi_why *why);
+
+/* -- stubs (stubs.S, stubs.c): rax = hook on entry, see abi.h */
+struct gkhi_route;
+extern const char gkhi_stub_none[];	/* does nothing */
+extern const char gkhi_stub_gated[];	/* gkhi_gate(hook, frame) */
+extern const char gkhi_stub_generic[];	/* gkhi_dispatch(hook, frame) */
+const void *port_stub(const struct gkhi_event *event, const struct gkhi_route *route);	/* the fastest one that fits */
+
+/* -- what the core calls back (process.c): the process's files */
+int port_shm_create(const char *name, size_t size, void **addr);	/* in the process's directory; space is allocated */
+void port_shm_remove(const char *name, void *addr, size_t size);
+const uint8_t *port_uuid(void);
+uint32_t port_pid(void);
+int port_event_declare(const struct gkhi_event *event, uint32_t id, uint32_t stream_class);	/* on disk when it returns 0 */
+void port_hook_changed(struct gkhi_hook_entry *entry);			/* refresh the control file */
+void port_log(const char *line);					/* one line to stderr, once per text */
+
+#endif
