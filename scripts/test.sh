@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every test: the release build first, then the same tests in the other builds.
+#   GKHI_TEST_PRESETS="release asan"   only these
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+presets=${GKHI_TEST_PRESETS:-release no-patching clang-19 asan tsan}
+jobs=${JOBS:-$(nproc)}
+failed=()
+
+for preset in $presets; do
+	echo "== $preset"
+	cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
+		{ cat "build/configure-$preset.log"; exit 1; }
+	cmake --build --preset "$preset" -j"$jobs"
+	# Tests that say nothing new in another build carry the label release-only.
+	only=()
+	[ "$preset" = release ] || only=(-LE release-only)
+	ctest --preset "$preset" -j"$jobs" "${only[@]}" || failed+=("$preset")
+done
+
+if [ ${#failed[@]} != 0 ]; then
+	echo "failed in: ${failed[*]}" >&2
+	exit 1
+fi
+echo "all tests passed in: $presets"
