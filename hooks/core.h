@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * core.h - the core's inside: registry, states, batches, dispatch. Shared by
- * hooks/*.c, the ports and the tests; not installed.
+ * the files of hooks/, the ports and the tests; not installed.
  *
  *   who calls                       in which context              may run against
  *   gkhi_core_*, gkhi_batch_*       control lock held, T          dispatch, gate

@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 struct gkhi_module;
 
 /*
@@ -39,6 +41,8 @@ int gkhi_control(const char *batch, char *error, size_t size);
  */
 void gkhi_module_add(struct gkhi_module *module);
 void gkhi_module_remove(struct gkhi_module *module);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

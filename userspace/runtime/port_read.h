@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* port_read.h - what port_synchronize() knows of the read sections. */
+#ifndef GKHI_PORT_READ_H
+#define GKHI_PORT_READ_H
+
+/* New readers take the other side; the side they took before. */
+unsigned int port_readers_flip(void);
+
+/* Readers inside now. */
+unsigned long port_readers_of(unsigned int index);
+
+#endif
