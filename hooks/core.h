@@ -33,6 +33,38 @@ int gkhi_batch_run(const char *text, size_t len, unsigned int flags, char *error
 /* For listings, in order of name; NULL ends. */
 struct gkhi_hook_entry *gkhi_core_next(struct gkhi_hook_entry *entry);
 
+/*
+ * struct gkhi_hook_info - an entry as others see it; gkhi_core_describe() fills it.
+ * @event:    NULL: no descriptor with this layout
+ * @slot:     a word of the entry that is the port's own, 0 at first
+ * @channels: where its events go, @n_channels of them
+ */
+#define GKHI_HOOK_CHANNELS	8
+
+struct gkhi_hook_info {
+	const char *name;		/* "provider:event" */
+	const struct gkhi_event *event;
+	uint64_t layout;
+	uint64_t hits;			/* slow path */
+	uint64_t lost;
+	uint32_t *slot;
+	uint32_t id;			/* 0: never on yet */
+	uint32_t n_keys;
+	uint32_t n_pads;
+	enum gkhi_state state;
+	enum gkhi_state effective;
+	enum gkhi_why why;
+	uint8_t states;			/* GKHI_HAS_* */
+	bool gone;			/* no module has it now */
+	uint32_t n_channels;
+	const struct gkhi_channel *channels[GKHI_HOOK_CHANNELS];
+};
+
+void gkhi_core_describe(const struct gkhi_hook_entry *entry, struct gkhi_hook_info *info);
+
+/* The first channel; the others by ->next. */
+struct gkhi_channel *gkhi_core_channels(void);
+
 const char *gkhi_state_name(enum gkhi_state state);
 const char *gkhi_why_text(enum gkhi_why why);
 

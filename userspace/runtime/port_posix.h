@@ -83,6 +83,10 @@ const uint8_t *port_uuid(void);
 uint32_t port_pid(void);
 int port_event_declare(const struct gkhi_event *event, uint32_t id, uint32_t stream_class);	/* on disk when it returns 0 */
 void port_hook_changed(struct gkhi_hook_entry *entry);			/* refresh the control file */
+void port_channels_changed(void);					/* after a batch or a late object made, changed or closed channels */
 void port_log(const char *line);					/* one line to stderr, once per text */
+
+/* -- is this thread inside a slow-path read section? Then a remote call answers -EAGAIN (port_read.c). */
+bool port_read_held(void);
 
 #endif

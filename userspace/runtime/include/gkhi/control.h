@@ -7,12 +7,13 @@
  * before; a hooked program that nobody traces makes no file and no system call):
  *
  *   $GKHI_DIR, else $XDG_RUNTIME_DIR/gkhi, else /dev/shm/gkhi-<uid>
- *     <pid>-<starttime>/            starttime: field 22 of /proc/<pid>/stat
+ *     <pid>-<starttime>/            starttime: field 22 of /proc/<pid>/stat; the
+ *                                   program after an exec: <pid>-<starttime>.1, ...
  *        control                    struct gkhi_control, then the hook table
  *        metadata                   CTF 1.8 event blocks, in order of id; on disk
  *                                   before the first event that needs them
  *        <channel>.ring             gkhi/ring.h
- *        request                    the batch that `gkhi` asks for
+ *        request                    a batch too long for the control file
  *
  * All of it stays readable when the process has died. A process that ends
  * normally removes it, unless GKHI_KEEP is set or a channel holds events.
@@ -79,7 +80,8 @@ struct gkhi_control_channel {
  * struct gkhi_control - the head of the control file.
  *
  * Requests: `gkhi` takes an exclusive flock() on the file, writes the batch to
- * "request", increments @request, and wakes the process: by futex on @request
+ * @batch (or, when it does not fit, to the file "request"), its bytes to
+ * @batch_size, increments @request, and wakes the process: by futex on @request
  * (agent thread), by waiting for its next gkhi_poll(), or by a remote call. The
  * process stores @status and @reply, then @done = @request (futex wake).
  */
@@ -102,6 +104,9 @@ struct gkhi_control {
 	uint32_t done;
 	int32_t status;			/* 0 or -errno */
 	uint32_t generation;		/* of the metadata file */
+	uint32_t batch_size;		/* bytes, without a NUL; > sizeof(batch): see "request" */
+	uint32_t agent_tid;		/* 0: no agent thread now */
+	char batch[4096];
 	char reply[3072];		/* NUL-terminated: error, or what was done */
 	uint32_t n_channels;
 	uint32_t n_hooks;		/* entries of the table, grows only */
@@ -118,7 +123,7 @@ struct gkhi_control {
 #define GKHI_NOTE_RUNTIME	1
 
 enum gkhi_mailbox_op {
-	GKHI_OP_OPEN = 1,		/* make the directory; answer @dir */
+	GKHI_OP_OPEN = 1,		/* make the directory; answer @dir, or why not in @error */
 	GKHI_OP_RUN = 2,		/* take the request in the control file */
 };
 
@@ -138,8 +143,9 @@ struct gkhi_runtime_info {
 	uint64_t magic;			/* GKHI_CONTROL_MAGIC */
 	uint32_t version;
 	uint32_t op;			/* enum gkhi_mailbox_op */
-	uint64_t entry;			/* address */
+	uint64_t entry;			/* address; 0: the object is not relocated yet */
 	char dir[256];			/* the process's directory, or "" */
+	char error[256];		/* why the last GKHI_OP_OPEN failed */
 };
 
 #define GKHI_REMOTE_DONE	0x676b6869646f6e65ull	/* "gkhidone" */
