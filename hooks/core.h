@@ -5,7 +5,7 @@
  *
  *   who calls                       in which context              may run against
  *   gkhi_core_*, gkhi_batch_*       control lock held, T          dispatch, gate
- *   gkhi_dispatch, gkhi_gate        any, signal handlers too      everything
+ *   gkhi_dispatch                   any, signal handlers too      everything
  */
 #ifndef GKHI_CORE_H
 #define GKHI_CORE_H
@@ -18,7 +18,6 @@ struct gkhi_module;
 
 /* What a stub's slow path and a detour's generic path call. General registers only. */
 void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame);
-void gkhi_gate(struct gkhi_hook *hook, const uint64_t *frame);
 
 /* Objects come and go (module.c). 0 or -errno. */
 int gkhi_core_add(struct gkhi_module *module);
@@ -37,6 +36,9 @@ struct gkhi_hook_entry *gkhi_core_next(struct gkhi_hook_entry *entry);
  * struct gkhi_hook_info - an entry as others see it; gkhi_core_describe() fills it.
  * @event:    NULL: no descriptor with this layout
  * @slot:     a word of the entry that is the port's own, 0 at first
+ * @counters: where the slow path counts hits [0] and lost [1]. The port may store
+ *            the address of two words of its own there, once, before the first
+ *            event; they take over what was counted so far. NULL: none yet
  * @channels: where its events go, @n_channels of them
  */
 #define GKHI_HOOK_CHANNELS	8
@@ -48,6 +50,7 @@ struct gkhi_hook_info {
 	uint64_t hits;			/* slow path */
 	uint64_t lost;
 	uint32_t *slot;
+	uint64_t **counters;
 	uint32_t id;			/* 0: never on yet */
 	uint32_t n_keys;
 	uint32_t n_pads;
@@ -64,6 +67,14 @@ void gkhi_core_describe(const struct gkhi_hook_entry *entry, struct gkhi_hook_in
 
 /* The first channel; the others by ->next. */
 struct gkhi_channel *gkhi_core_channels(void);
+
+/*
+ * In the child of a fork(), control lock held, before any other thread exists.
+ * @reopen: the port's directory is the child's own now: every channel is opened
+ * anew there, and events declared again. Else, and where that fails, hooks go to
+ * no route and what they fire is counted as lost. 0, or the first -errno.
+ */
+int gkhi_core_forked(bool reopen);
 
 const char *gkhi_state_name(enum gkhi_state state);
 const char *gkhi_why_text(enum gkhi_why why);

@@ -29,17 +29,34 @@ struct gkhi_hook_entry;
 void *port_alloc(size_t size);		/* zeroed, 16-aligned; NULL: none */
 void port_free(void *p, size_t size);
 
-/* -- control lock (port_lock.c): futex, remembers the owner's tid. */
+/* -- control lock (port_lock.c): futex, remembers the owner; no system call while nobody else wants it. */
 void port_control_lock(void);
 int port_control_trylock(void);		/* 0, or -EAGAIN */
 void port_control_unlock(void);
+void port_control_forked(void);		/* in the child of a fork() that was called with the lock held: held still,
+					 * by this thread; read sections of threads that are no more are forgotten */
 
 /* -- slow-path readers (port_lock.c): any context, signal handlers included. */
 unsigned int port_read_lock(void);	/* returns the index to give back */
 void port_read_unlock(unsigned int index);
-void port_synchronize(void);		/* all readers that were inside have left;
-					 * also restarts every restartable sequence
-					 * (membarrier PRIVATE_EXPEDITED_RSEQ) */
+int port_synchronize(void);		/* all readers that were inside have left; also restarts every restartable
+					 * sequence (membarrier PRIVATE_EXPEDITED_RSEQ). -ETIMEDOUT: a reader never
+					 * left (its handler did longjmp): then nothing it may hold is ever freed */
+int port_restart_sequences(void);	/* the second half alone; 0 or -errno */
+int port_prepare(const char **why);	/* before the first switch: 0, or -errno and why hooks must stay off */
+
+/*
+ * -- recursion guard (port_read.c): around what must not be entered twice by one
+ * thread. False: this thread is inside already, nothing to leave.
+ */
+bool port_guard_enter(void);
+void port_guard_leave(void);
+
+/*
+ * -- (stubs.S) call fn(a, b) from the event side where fn may use vector
+ * registers, libc and errno: all of them are put back afterwards.
+ */
+void port_call_saving_vectors(void (*fn)(void *a, void *b), void *a, void *b);
 
 /* -- processors and time (port_clock.c) */
 unsigned int port_n_cpus(void);		/* possible cpus */
@@ -48,15 +65,17 @@ uint32_t port_clock_kind(void);		/* enum gkhi_clock_kind */
 int port_tid(void);
 
 /*
- * -- code (text.c): switch nop5s.
+ * -- code (text.c): switch nop5s. The core hands them over in order of @addr.
  * @addr:   the five bytes, inside one aligned 8-byte word
  * @target: NULL: nop5, else where the jump goes
+ * @ours:   the jump that we may have put there before; NULL: only a nop5 may stand there
  * @status: out: 0 or -errno: -EBUSY somebody else's bytes, -EACCES write-
  *          protected, -ERANGE target too far
  */
 struct port_patch {
 	void *addr;
 	const void *target;
+	const void *ours;
 	int status;
 };
 int port_patch(struct port_patch *patches, size_t n);	/* all of a batch, one round; number that failed */
@@ -72,7 +91,6 @@ int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const 
 /* -- stubs (stubs.S, stubs.c): rax = hook on entry, see abi.h */
 struct gkhi_route;
 extern const char gkhi_stub_none[];	/* does nothing */
-extern const char gkhi_stub_gated[];	/* gkhi_gate(hook, frame) */
 extern const char gkhi_stub_generic[];	/* gkhi_dispatch(hook, frame) */
 const void *port_stub(const struct gkhi_event *event, const struct gkhi_route *route);	/* the fastest one that fits */
 

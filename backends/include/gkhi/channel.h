@@ -62,11 +62,17 @@ struct gkhi_channel_stats {
 	uint64_t lost[GKHI_N_LOST_REASONS];
 };
 
+/* gkhi_backend.flags */
+#define GKHI_BACKEND_FOREIGN	0x01	/* write() is not re-entrant, or uses vector registers or
+					 * libc: called behind the recursion guard, registers saved */
+#define GKHI_BACKEND_TEXT	0x02	/* words for people: events need no metadata */
+
 /*
  * struct gkhi_backend - a kind of transport. One folder, one of these, one line
  * in backends/backends.c.
  *
- * @open:     make what the channel needs; -errno and nothing left behind
+ * @open:     make what the channel needs; -errno and nothing left behind. Fills
+ *            ch->route when a stub can write by itself; else the core makes one
  * @close:    after the grace period: nobody writes any more
  * @write:    one whole event; any context; 0, or -errno with the loss counted.
  *            Backends whose stub writes by itself still have it: it is the slow
@@ -80,6 +86,7 @@ struct gkhi_channel_stats {
  */
 struct gkhi_backend {
 	const char *name;
+	uint32_t flags;			/* GKHI_BACKEND_* */
 	int (*open)(struct gkhi_channel *ch);
 	void (*close)(struct gkhi_channel *ch);
 	int (*write)(struct gkhi_channel *ch, const struct gkhi_payload *p);
