@@ -33,6 +33,7 @@ void port_free(void *p, size_t size);
 void port_control_lock(void);
 int port_control_trylock(void);		/* 0, or -EAGAIN */
 void port_control_unlock(void);
+bool port_control_held(void);		/* by this thread */
 void port_control_forked(void);		/* in the child of a fork() that was called with the lock held: held still,
 					 * by this thread; read sections of threads that are no more are forgotten */
 
