@@ -10,8 +10,8 @@
  *     <pid>-<starttime>/            starttime: field 22 of /proc/<pid>/stat; the
  *                                   program after an exec: <pid>-<starttime>.1, ...
  *        control                    struct gkhi_control, then the hook table
- *        metadata                   CTF 1.8 event blocks, in order of id; on disk
- *                                   before the first event that needs them
+ *        metadata                   CTF 1.8 event blocks, as they were declared;
+ *                                   there before the first event that needs them
  *        <channel>.ring             gkhi/ring.h
  *        request                    a batch too long for the control file
  *
@@ -103,7 +103,9 @@ struct gkhi_control {
 	uint32_t request;
 	uint32_t done;
 	int32_t status;			/* 0 or -errno */
-	uint32_t generation;		/* of the metadata file */
+	uint32_t generation;		/* of the metadata: blocks declared */
+	uint64_t metadata_size;		/* bytes of the metadata file that count; behind
+					 * them is room, zeros, cut off at exit */
 	uint32_t batch_size;		/* bytes, without a NUL; > sizeof(batch): see "request" */
 	uint32_t agent_tid;		/* 0: no agent thread now */
 	char batch[4096];
