@@ -7,7 +7,7 @@ set -eu
 job=${1:-build}
 
 build="build-essential cmake ninja-build pkg-config libyaml-cpp-dev libcli11-dev libfmt-dev libelf-dev
-	libsmartcols-dev nlohmann-json3-dev libxxhash-dev libzstd-dev
+	libsmartcols-dev nlohmann-json3-dev libxxhash-dev libzstd-dev liblzma-dev
 	clang-14 llvm-14-dev clang-16 llvm-16-dev clang-19 llvm-19-dev
 	libgtest-dev libgmock-dev"
 demo="$build dpkg-dev ca-certificates tcl babeltrace2"
