@@ -88,6 +88,7 @@ void port_sync_core(void);		/* membarrier PRIVATE_EXPEDITED_SYNC_CORE */
  */
 int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const struct gkhi_event *event,
 		const void **entry, enum gkhi_why *why);
+uint64_t port_detour_faults(const struct gkhi_hook *hook);	/* arguments that could not be read: recorded as 0, "(fault)" or no bytes */
 
 /* -- stubs (stubs.S, stubs.c): rax = hook on entry, see abi.h */
 struct gkhi_route;
