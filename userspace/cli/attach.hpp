@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes a process call its own runtime, once, through ptrace: stop one thread, let it run struct gkhi_runtime_info.entry,
-// put everything back, let it go. The program cannot tell: registers, vector state, signal mask and system calls go on.
+// Makes a process call its own runtime, once, through ptrace: stop one thread, let it run struct
+// gkhi_runtime_info.entry, put everything back, let it go. The program cannot tell: registers, vector state,
+// signal mask and system calls go on.
 #ifndef GKHI_CLI_ATTACH_HPP
 #define GKHI_CLI_ATTACH_HPP
 
@@ -32,8 +33,9 @@ struct RemoteReply {
   std::string error;  // GKHI_OP_OPEN with result != 0: why
 };
 
-// Runs `op` in `pid`; tries again, with other threads too, while the answer is -EAGAIN and `timeout` has not passed.
-Result<RemoteReply> RemoteCall(pid_t pid, gkhi_mailbox_op op,
+// Runs `op` in `pid`; tries again, with other threads too, while the answer is -EAGAIN and `timeout` has not
+// passed.
+Result<RemoteReply> RemoteCall(pid_t pid, gkhi_remote_op op,
                                std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
 }  // namespace gkhi

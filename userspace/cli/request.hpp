@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The requester's half of gkhi/control.h: find the directory of a process (or have it made), read its tables, run batches.
+// The requester's half of gkhi/control.h: find the directory of a process (or have it made), read its tables,
+// run batches.
 #ifndef GKHI_CLI_REQUEST_HPP
 #define GKHI_CLI_REQUEST_HPP
 
@@ -24,7 +25,8 @@ struct ProcessDirectory {
   bool alive = false;  // the very program that made it runs still
 };
 
-// The folders where directories are looked for: $GKHI_DIR, else $XDG_RUNTIME_DIR/gkhi and /dev/shm/gkhi-<uid>.
+// The folders where directories are looked for: $GKHI_DIR, else $XDG_RUNTIME_DIR/gkhi and
+// /dev/shm/gkhi-<uid>.
 std::vector<std::string> RuntimeFolders();
 
 // All of them, by pid, then image; unreadable and foreign ones are left out.
@@ -51,10 +53,11 @@ class Process {
   // A copy of the hook table as it is now (maps again when it has grown); entries in order of registration.
   Result<std::vector<gkhi_control_hook>> Hooks();
 
-  // Runs a batch (docs/control.md) and waits. The reply is what was done; an error is what the process answered (with
-  // column and caret), or why it could not be asked. With an agent thread no ptrace is needed; a process that polls is
-  // waited for; otherwise a remote call.
-  Result<std::string> Run(std::string_view batch, std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  // Runs a batch (docs/control.md) and waits. The reply is what was done; an error is what the process
+  // answered (with column and caret), or why it could not be asked. With an agent thread no ptrace is needed;
+  // a process that polls is waited for; otherwise a remote call.
+  Result<std::string> Run(std::string_view batch,
+                          std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
  private:
   struct Impl;

@@ -45,6 +45,7 @@ struct gkhi_process {
 
 extern struct gkhi_environment gkhi_environment;
 extern struct gkhi_process gkhi_process;
+extern struct gkhi_runtime_info gkhi_runtime_info;	/* remote.c */
 
 /* Directory, control file and metadata, once. 0, or -errno with gkhi_process.why. */
 int gkhi_process_open(void);

@@ -15,7 +15,7 @@
 #include "process.h"
 #include "strbuf.h"
 
-int gkhi_remote_call(void);
+int gkhi_remote_call(unsigned int op);
 extern __attribute__((weak)) void gkhi_remote_entry(void);	/* x86-64 has one */
 
 struct gkhi_runtime_info gkhi_runtime_info __attribute__((used)) = {
@@ -45,20 +45,19 @@ static int open_locked(void)
 	return 0;
 }
 
-static int run_op(void)
+static int run_op(unsigned int op)
 {
-	struct gkhi_runtime_info *info = &gkhi_runtime_info;
 	struct strbuf error;
 	int err;
 
 	if (gkhi_environment.off) {
-		error = sb_into(info->error, sizeof(info->error));
+		error = sb_into(gkhi_runtime_info.error, sizeof(gkhi_runtime_info.error));
 		sb_str(&error, "GKHI=off in the environment of this program");
 		return -EPERM;
 	}
 	if (port_read_held() || port_control_trylock())
 		return -EAGAIN;
-	switch (info->op) {
+	switch (op) {
 	case GKHI_OP_OPEN:
 		err = open_locked();
 		break;
@@ -72,10 +71,10 @@ static int run_op(void)
 	return err;
 }
 
-int gkhi_remote_call(void)
+int gkhi_remote_call(unsigned int op)
 {
 	int saved = errno;
-	int err = run_op();
+	int err = run_op(op);
 
 	errno = saved;
 	return err;

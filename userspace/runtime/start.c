@@ -111,6 +111,7 @@ void gkhi_start(void)
 	started = true;
 	read_environment();
 	gkhi_fork_init();
+	PORT_STORE_RELEASE(gkhi_runtime_info.ready, 1);
 	if (!gkhi_environment.batch)
 		return;
 	gkhi_log_init();

@@ -124,28 +124,29 @@ struct gkhi_control {
 #define GKHI_NOTE_OWNER		"gkhi"
 #define GKHI_NOTE_RUNTIME	1
 
-enum gkhi_mailbox_op {
+enum gkhi_remote_op {
 	GKHI_OP_OPEN = 1,		/* make the directory; answer @dir, or why not in @error */
 	GKHI_OP_RUN = 2,		/* take the request in the control file */
 };
 
 /*
  * struct gkhi_runtime_info - for `gkhi`, which stops one thread with ptrace,
- * writes @op, points the thread at @entry (any stack below its red zone will do:
- * the entry switches to its own) and lets it go until the thread makes the
- * system call that ends the call:
+ * points it at @entry with the operation in rdi (the entry switches to a stack of
+ * its own) and lets it go until the thread makes the system call that ends the
+ * call:
  *
  *    getpid() with rdi = GKHI_REMOTE_DONE, rsi = result (0 or -errno)
  *
  * caught at its entry, after which the saved registers are put back. The entry
- * preserves nothing; it never blocks, never allocates from the heap, and answers
- * -EAGAIN when the thread holds the control lock.
+ * preserves nothing but errno; it never blocks on what the thread itself may
+ * hold, never allocates from the heap, and answers -EAGAIN when the control lock
+ * is taken or the thread is inside a slow path.
  */
 struct gkhi_runtime_info {
 	uint64_t magic;			/* GKHI_CONTROL_MAGIC */
 	uint32_t version;
-	uint32_t op;			/* enum gkhi_mailbox_op */
-	uint64_t entry;			/* address; 0: the object is not relocated yet */
+	uint32_t ready;			/* 1: constructors have run, @entry may be called */
+	uint64_t entry;			/* address */
 	char dir[256];			/* the process's directory, or "" */
 	char error[256];		/* why the last GKHI_OP_OPEN failed */
 };
