@@ -26,6 +26,8 @@
  *       reads is GKHI_NO_READS or a row of GKHI_READS(pointer).
  *   gkhi_follow(pointer)
  *       the pointer as the hook may see it: NULL-able and escaping.
+ *   gkhi_count(pointer, n, max)
+ *       elements to record behind it.
  */
 #ifndef GKHI_HOOK_H
 #define GKHI_HOOK_H
@@ -34,10 +36,20 @@
 
 #if defined(GKHI_CONFIG_OFF)
 /* Generated headers test GKHI_CONFIG_OFF themselves: nothing to define. */
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
 #elif defined(__KERNEL__)
 #include <gkhi/site_kernel.h>
 #else
 #include <gkhi/site_user.h>
+#endif
+
+#ifndef GKHI_CONFIG_OFF
+GKHI_INLINE uint32_t gkhi_count(const volatile void *p, uint64_t n, uint32_t max)
+{
+	return !p ? 0 : n > max ? max : (uint32_t)n;
+}
 #endif
 
 #endif

@@ -223,12 +223,12 @@ GKHI_INLINE const void *gkhi_follow(const volatile void *p)
 
 /*
  * struct gkhi_module - the hooks of one ELF object (executable or library).
- * Generated descriptor sources define one each and hand it to the runtime when
- * the object is loaded; several of one object name the same bounds.
+ * gkhi/module_user.h defines it, once per object, and hands it to the runtime
+ * when the object is loaded.
  */
 struct gkhi_module {
 	uint32_t abi;			/* GKHI_ABI_VERSION */
-	uint32_t reserved;
+	uint32_t users;			/* descriptor sources that added it */
 	const void *sites_start, *sites_stop;
 	const void *keys_start, *keys_stop;
 	void *hooks_start, *hooks_stop;

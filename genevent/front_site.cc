@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Reads and checks `site:`. What the expressions mean is the pass's business: it knows the source.
+#include "front_site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace genevent {
+namespace {
+
+const std::vector<std::string> kPlaces = {"entry", "return", "before_call", "after_call", "line"};
+
+// One argument per field, and for counted fields one more for the count.
+std::vector<std::string> WantedArguments(const Event &event) {
+  std::vector<std::string> names;
+  for (const Field &field : event.fields) {
+    names.push_back(field.name);
+    if (field.counted()) names.push_back(field.name + ".len");
+  }
+  return names;
+}
+
+std::optional<std::string> ReadExpression(const Node &node, const std::string &what, Report *report) {
+  if (node.kind == Node::Kind::kScalar && !node.text.empty() && node.text.find('\n') == std::string::npos &&
+      (node.quoted || !IsReservedWord(node.text))) {
+    return node.text;
+  }
+  report->Error(
+      node.at, fmt::format("{} is {}; wanted a C expression", what, Describe(node)),
+      node.kind == Node::Kind::kScalar ? "one line; quote what YAML could take for something else" : "");
+  return std::nullopt;
+}
+
+void ReadArguments(Scope *scope, const Event &event, Site *site, Report *report) {
+  const std::vector<std::string> wanted = WantedArguments(event);
+  const Node *args =
+      wanted.empty() ? scope->Take("args") : scope->Require("args", "args: {FIELD: EXPRESSION, ...}");
+  if (args == nullptr) return;
+  if (args->kind != Node::Kind::kMap) {
+    report->Error(args->at,
+                  fmt::format("'args:' is {}; wanted a map of fields and expressions", Describe(*args)));
+    return;
+  }
+  for (size_t i = 0; i < args->keys.size(); i++) {
+    const Node &key = args->keys[i];
+    if (std::find(wanted.begin(), wanted.end(), key.text) == wanted.end()) {
+      report->Error(key.at,
+                    fmt::format("'args:' has '{}', which is not a field of event '{}'", Printable(key.text),
+                                event.name),
+                    Suggest(key.text, wanted));
+    }
+  }
+  for (const std::string &name : wanted) {
+    const Node *value = args->Find(name);
+    if (value == nullptr) {
+      report->Error(args->at, fmt::format("'args:' has no '{}'", name),
+                    name.find('.') == std::string::npos ? "" : "the number of elements");
+      continue;
+    }
+    if (auto text = ReadExpression(*value, fmt::format("'{}:'", name), report)) {
+      site->arguments.push_back({.field = name, .expression = std::move(*text), .at = value->at});
+    }
+  }
+}
+
+// callee: with before_call and after_call; text: with line; neither elsewhere.
+void CheckCompanion(Scope *scope, const std::string &key, bool wanted, const Site &site, std::string *out,
+                    Report *report) {
+  const Node *node =
+      wanted ? scope->Require(key, fmt::format("'at: {}' wants it", site.where)) : scope->Take(key);
+  if (node == nullptr) return;
+  if (!wanted) {
+    report->Error(node->at, fmt::format("'{}:' with 'at: {}'", key, site.where),
+                  key == "callee" ? "it belongs to before_call and after_call" : "it belongs to line");
+    return;
+  }
+  *out = scope->Text(key).value_or("");
+}
+
+bool IsCName(const std::string &text) {
+  const auto good = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == ':' || c == '~'; };
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), good);
+}
+
+std::string ReadFunction(Scope *scope, const std::string &key, Report *report) {
+  const Node *node = scope->Require(key);
+  if (node == nullptr) return {};
+  std::string name = scope->Text(key).value_or("");
+  if (name.empty() || IsCName(name)) return name;
+  report->Error(node->at, fmt::format("'{}:' is '{}'; wanted the name of a function", key, Printable(name)));
+  return {};
+}
+
+void ReadSite(const Node &node, const Event &event, Site *site, Report *report) {
+  Scope scope(node, "'site:'", report);
+  if (!scope.valid()) return;
+  site->at = node.at;
+  if (scope.Require("file") != nullptr) site->file = scope.Text("file").value_or("");
+  site->function = ReadFunction(&scope, "function", report);
+  const Node *at = scope.Require("at", "one of entry, return, before_call, after_call, line");
+  const std::optional<size_t> place = at == nullptr ? std::nullopt : scope.Choice("at", kPlaces);
+  if (place) {
+    site->where = kPlaces[*place];
+    const bool call = site->where == "before_call" || site->where == "after_call";
+    CheckCompanion(&scope, "callee", call, *site, &site->callee, report);
+    CheckCompanion(&scope, "text", site->where == "line", *site, &site->text, report);
+  } else {
+    scope.Take("callee");
+    scope.Take("text");
+  }
+  site->optional = scope.Boolean("optional").value_or(false);
+  ReadArguments(&scope, event, site, report);
+  scope.Finish();
+}
+
+}  // namespace
+
+void ReadSites(const Node *node, const Node *states, Event *event, Report *report) {
+  if (node == nullptr) return;
+  if (states != nullptr && event->has_static) {
+    report->Error(states->at, "an event with 'site:' is a bare marker; wanted 'states: [marker]'",
+                  "leave 'states:' out");
+  }
+  event->has_static = false;
+  event->has_marker = true;
+  if (node->kind == Node::Kind::kSequence) {
+    if (node->items.empty()) report->Error(node->at, "'site:' is empty; wanted at least one place");
+    for (const Node &item : node->items) ReadSite(item, *event, &event->sites.emplace_back(), report);
+  } else {
+    ReadSite(*node, *event, &event->sites.emplace_back(), report);
+  }
+}
+
+}  // namespace genevent

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The front end's knowledge of types: enum and flags tables, type texts, formats.
+#ifndef GENEVENT_FRONT_TYPES_HPP_
+#define GENEVENT_FRONT_TYPES_HPP_
+
+#include "model.hpp"
+#include "scope.hpp"
+
+namespace genevent {
+
+// Reads `enums:` or `flags:` into the model.
+void ReadEnums(const Node &node, bool is_flags, Model *model, Report *report);
+
+// Reads one entry of `fields:`; false when it is too broken to go on with.
+bool ReadField(const Node &node, const Model &model, Field *field, Report *report);
+
+}  // namespace genevent
+
+#endif  // GENEVENT_FRONT_TYPES_HPP_

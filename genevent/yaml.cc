@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// yaml-cpp's events -> Node, with everything refused that two YAML readers would take differently.
+#include "yaml.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+#include <unordered_map>
+
+#include "scalar.hpp"
+
+namespace genevent {
+namespace {
+
+constexpr size_t kMaxDepth = 16;
+constexpr size_t kMaxBytes = 16u << 20;
+
+Position At(const YAML::Mark &mark) {
+  if (mark.line < 0 || mark.column < 0) return {};
+  return {static_cast<uint32_t>(mark.line) + 1, static_cast<uint32_t>(mark.column) + 1};
+}
+
+// Builds the tree. Stops the parser by throwing Stop; nothing leaves ParseYaml as an exception.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  struct Stop {
+    Diagnostic why;
+  };
+
+  Node Take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark & /*mark*/) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark &mark, YAML::anchor_t /*anchor*/) override { Add({.at = At(mark)}); }
+
+  void OnAlias(const YAML::Mark &mark, YAML::anchor_t /*anchor*/) override {
+    throw Stop{{.at = At(mark),
+                .message = "an alias (*name); wanted the value itself",
+                .hint = "repeat the value: event files have no anchors and aliases"}};
+  }
+
+  void OnAnchor(const YAML::Mark &mark, const std::string &name) override {
+    throw Stop{{.at = At(mark),
+                .message = fmt::format("an anchor (&{}); wanted a plain value", name),
+                .hint = "repeat the value: event files have no anchors and aliases"}};
+  }
+
+  void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t /*anchor*/,
+                const std::string &value) override {
+    RefuseTag(mark, tag);
+    Node node{.kind = Node::Kind::kScalar, .at = At(mark), .text = value};
+    node.quoted = tag == "!";
+    Add(std::move(node));
+  }
+
+  void OnSequenceStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {
+    Open(mark, tag, Node::Kind::kSequence);
+  }
+  void OnSequenceEnd() override { Close(); }
+
+  void OnMapStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {
+    Open(mark, tag, Node::Kind::kMap);
+  }
+  void OnMapEnd() override { Close(); }
+
+ private:
+  struct Level {
+    Node node;
+    std::unordered_map<std::string, Position> seen;
+  };
+
+  static void RefuseTag(const YAML::Mark &mark, const std::string &tag) {
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    throw Stop{{.at = At(mark),
+                .message = fmt::format("a tag ({}); wanted a plain value", tag),
+                .hint = "leave the tag out: the type of each value is known from its key"}};
+  }
+
+  void Open(const YAML::Mark &mark, const std::string &tag, Node::Kind kind) {
+    RefuseTag(mark, tag);
+    if (levels_.size() >= kMaxDepth) {
+      throw Stop{{.at = At(mark), .message = fmt::format("nested more than {} levels deep", kMaxDepth)}};
+    }
+    if (!levels_.empty() && WantsKey(levels_.back())) throw Stop{NotAKey(At(mark))};
+    levels_.push_back({.node = {.kind = kind, .at = At(mark)}, .seen = {}});
+  }
+
+  void Close() {
+    Node node = std::move(levels_.back().node);
+    levels_.pop_back();
+    Add(std::move(node));
+  }
+
+  static bool WantsKey(const Level &level) {
+    return level.node.kind == Node::Kind::kMap && level.node.keys.size() == level.node.items.size();
+  }
+
+  static Diagnostic NotAKey(Position at) {
+    return {.at = at, .message = "a key that is not a single word; wanted a name"};
+  }
+
+  void Add(Node node) {
+    if (levels_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Level &level = levels_.back();
+    if (WantsKey(level)) {
+      AddKey(level, std::move(node));
+    } else {
+      level.node.items.push_back(std::move(node));
+    }
+  }
+
+  static void AddKey(Level &level, Node key) {
+    if (key.kind != Node::Kind::kScalar) throw Stop{NotAKey(key.at)};
+    if (key.text == "<<" && !key.quoted) {
+      throw Stop{{.at = key.at,
+                  .message = "a merge key (<<); wanted the keys themselves",
+                  .hint = "readers differ in what << does: repeat the keys"}};
+    }
+    const auto [before, fresh] = level.seen.emplace(key.text, key.at);
+    if (!fresh) {
+      throw Stop{{.at = key.at,
+                  .message = fmt::format("duplicate key '{}'; the first is at {}:{}", Printable(key.text),
+                                         before->second.line, before->second.column)}};
+    }
+    level.node.keys.push_back(std::move(key));
+  }
+
+  std::vector<Level> levels_;
+  Node root_;
+};
+
+Diagnostic BadByte(Position at, std::string message, std::string hint) {
+  return {.at = at, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// What the YAML library would accept, transcode or replace without a word.
+bool CheckBytes(const std::string &text, Diagnostic *error) {
+  const auto starts = [&](std::string_view prefix) { return text.compare(0, prefix.size(), prefix) == 0; };
+  if (text.size() > kMaxBytes) {
+    *error = BadByte({}, fmt::format("{} bytes; wanted at most {}", text.size(), kMaxBytes), "");
+    return false;
+  }
+  if (starts("\xff\xfe") || starts("\xfe\xff") || starts(std::string_view("\0\0\xfe\xff", 4))) {
+    *error = BadByte({1, 1}, "UTF-16 or UTF-32 text; wanted UTF-8", "save the file as UTF-8");
+    return false;
+  }
+  if (starts("\xef\xbb\xbf")) {
+    *error = BadByte({1, 1}, "a byte-order mark; wanted the file to start with text",
+                     "save the file as UTF-8 without a byte-order mark");
+    return false;
+  }
+  Position at{1, 1};
+  bool indent = true;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = Utf8Length(text, i);
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (length == 0) {
+      *error = BadByte(at, fmt::format("byte 0x{:02x} is not valid UTF-8", byte), "save the file as UTF-8");
+      return false;
+    }
+    if (byte == '\t' && indent) {
+      *error = BadByte(at, "a tab in the indentation; wanted spaces", "");
+      return false;
+    }
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+      *error = BadByte(at, fmt::format("control character 0x{:02x}; wanted text", byte),
+                       byte == '\r' ? "end lines with LF or CRLF" : "");
+      return false;
+    }
+    indent = byte == '\n' || (indent && byte == ' ');
+    at = byte == '\n' ? Position{at.line + 1, 1}
+                      : Position{at.line, at.column + static_cast<uint32_t>(length)};
+    i += length;
+  }
+  return true;
+}
+
+// The library's own words, and a hint for the mistakes that event files invite.
+Diagnostic Translate(const Source &source, const YAML::ParserException &error) {
+  Diagnostic out{.at = At(error.mark), .message = fmt::format("not valid YAML: {}", error.msg)};
+  const std::string_view line = source.Line(out.at.line);
+  if (line.find("type:") != std::string_view::npos && line.find('[') != std::string_view::npos &&
+      line.find('{') != std::string_view::npos) {
+    out.hint = "inside {...} a type with brackets is quoted: type: \"u8[4]\"";
+  } else if (line.find('\t') != std::string_view::npos) {
+    out.hint = "there is a tab in this line; wanted spaces";
+  }
+  return out;
+}
+
+}  // namespace
+
+const Node *Node::Find(std::string_view key) const {
+  for (size_t i = 0; i < keys.size(); i++) {
+    if (keys[i].text == key) return &items[i];
+  }
+  return nullptr;
+}
+
+std::string Describe(const Node &node) {
+  switch (node.kind) {
+    case Node::Kind::kNull:
+      return "nothing";
+    case Node::Kind::kMap:
+      return "a map";
+    case Node::Kind::kSequence:
+      return "a sequence";
+    case Node::Kind::kScalar:
+      break;
+  }
+  if (node.quoted) return fmt::format("the text \"{}\"", Printable(node.text));
+  return fmt::format("{} '{}'", ScalarKind(node.text), Printable(node.text));
+}
+
+Result<Node> ParseYaml(const Source &source) {
+  Diagnostic error;
+  if (!CheckBytes(source.text(), &error)) return error;
+  std::istringstream stream(source.text());
+  TreeBuilder builder;
+  try {
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(builder)) return Diagnostic{.at = {1, 1}, .message = "the file is empty"};
+    Node root = builder.Take();
+    TreeBuilder rest;
+    if (parser.HandleNextDocument(rest)) {
+      return Diagnostic{.at = rest.Take().at,
+                        .message = "a second document; wanted one per file",
+                        .hint = "one file declares one provider"};
+    }
+    return root;
+  } catch (const TreeBuilder::Stop &stop) {
+    return stop.why;
+  } catch (const YAML::ParserException &exception) {
+    return Translate(source, exception);
+  } catch (const std::exception &exception) {
+    return Diagnostic{.message = fmt::format("not valid YAML: {}", exception.what())};
+  }
+}
+
+}  // namespace genevent
