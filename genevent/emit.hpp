@@ -15,6 +15,19 @@ namespace genevent {
 // Descriptor source, C: tables, struct gkhi_event objects, registration.
 [[nodiscard]] std::string EmitSource(const Model &model);
 
+// C header with the sites as JSON, for the clang pass; docs/format-map.md describes it. `yaml_path` is how
+// the compiler finds the event file, to show its lines.
+[[nodiscard]] std::string EmitSites(const Model &model, const std::string &yaml_path);
+
+// A whole CTF 1.8 metadata file of the provider, its events numbered from 1 in declared order.
+[[nodiscard]] std::string EmitCtf(const Model &model);
+
+// Markdown reference of the provider.
+[[nodiscard]] std::string EmitDoc(const Model &model);
+
+// JSON Schema (draft-07) of event files.
+[[nodiscard]] std::string EmitSchema();
+
 // One line of JSON that says all a reader needs of an event; docs/format-yaml.md describes it. It can stand
 // inside a C comment: "*/" is written "*\/".
 [[nodiscard]] std::string EmitEventJson(const Model &model, const Event &event);

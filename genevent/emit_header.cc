@@ -234,10 +234,13 @@ void WriteCall(const Model &model, const Event &event, MacroWriter *out) {
     WriteArgs(fmt::format("GKHI_CALL{}({}, {}", words.size(), symbol, reads.row), words, ");", out);
     return;
   }
+  // A block of its own: kernel C wants declarations before statements.
+  out->Open("{{");
   out->Line("uint64_t gkhi_frame[{}] = {{", words.size());
   for (const std::string &word : words) out->Line("\t{},", word);
   out->Line("}};");
   out->Line("GKHI_CALL_FRAME({}, {}, {}, gkhi_frame);", symbol, reads.row, words.size());
+  out->Close("}}");
 }
 
 void WritePad(const Model &model, const Event &event, MacroWriter *out) {

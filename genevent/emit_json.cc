@@ -8,41 +8,27 @@
 namespace genevent {
 namespace {
 
+std::string EnumJson(const EnumType &type) {
+  std::string out;
+  for (const Enumerator &value : type.values) {
+    out +=
+        fmt::format("{}[{},{}]", out.empty() ? "" : ",", JsonString(value.name), EnumValueText(type, value));
+  }
+  return fmt::format(R"(,"signed":{},"enum":[{}])", type.is_signed, out);
+}
+
 std::string FieldJson(const Model &model, const Field &field) {
   std::string out =
-      fmt::format(R"({{"name":{},"type":{},"code":"{}","signed":{},"size":{},"form":"{}","show":"{}")",
-                  JsonString(field.name), JsonString(TypeText(model, field)), static_cast<char>(field.kind),
-                  field.is_signed, field.size, FormName(field.form), ShowName(field.show));
+      fmt::format(R"({{"name":{},"declared":{},"type":"{}","size":{})", JsonString(field.name),
+                  JsonString(TypeText(model, field)), static_cast<char>(field.kind), field.size);
+  if (field.form != Form::kScalar) out += fmt::format(R"(,"form":{})", static_cast<int>(field.form));
+  if (field.show != Show::kDec) out += fmt::format(R"(,"show":{})", static_cast<int>(field.show));
   if (!field.tail) out += fmt::format(R"(,"offset":{})", field.offset);
   if (field.counted()) out += fmt::format(R"(,"len_offset":{})", field.len_offset);
-  out += fmt::format(R"(,"max":{})", field.max);
-  if (const EnumType *type = EnumOf(model, field))
-    out += fmt::format(R"(,"enum":{})", JsonString(type->name));
+  if (field.max != 1) out += fmt::format(R"(,"max":{})", field.max);
+  if (const EnumType *type = EnumOf(model, field)) out += EnumJson(*type);
   if (!field.doc.empty()) out += fmt::format(R"(,"doc":{})", JsonString(field.doc));
   return out + "}";
-}
-
-std::string EnumJson(const EnumType &type) {
-  std::string out = fmt::format(R"({}:{{"kind":"{}","signed":{},"size":{},"values":[)", JsonString(type.name),
-                                type.is_flags ? "flags" : "enum", type.is_signed, type.size);
-  for (size_t i = 0; i < type.values.size(); i++) {
-    const Enumerator &value = type.values[i];
-    out += fmt::format("{}[{},{}]", i > 0 ? "," : "", JsonString(value.name), EnumValueText(type, value));
-  }
-  return out + "]}";
-}
-
-// The enums that the event's fields use, each once.
-std::string EnumsJson(const Model &model, const Event &event) {
-  std::string out;
-  for (size_t i = 0; i < model.enums.size(); i++) {
-    for (const Field &field : event.fields) {
-      if (field.enum_index != static_cast<int>(i)) continue;
-      out += (out.empty() ? "" : ",") + EnumJson(model.enums[i]);
-      break;
-    }
-  }
-  return out;
 }
 
 std::string StatesJson(const Event &event) {
@@ -58,7 +44,7 @@ std::string EmitEventJson(const Model &model, const Event &event) {
                                 JsonString(event.doc), JsonString(event.message));
   out += fmt::format(R"(,"kind":"{}")", event.kind);
   if (!event.returns.empty()) out += fmt::format(R"(,"returns":"{}")", event.returns);
-  out += fmt::format(R"(,"stability":"{}")", StabilityName(event.stability));
+  out += fmt::format(R"(,"stability":{})", static_cast<int>(event.stability));
   if (event.since != 0) out += fmt::format(R"(,"since":{})", event.since);
   if (event.deprecated) out += R"(,"deprecated":true)";
   if (!event.deprecated_by.empty())
@@ -68,7 +54,7 @@ std::string EmitEventJson(const Model &model, const Event &event) {
   for (size_t i = 0; i < event.fields.size(); i++) {
     out += (i > 0 ? "," : "") + FieldJson(model, event.fields[i]);
   }
-  return out + fmt::format(R"(],"enums":{{{}}}}})", EnumsJson(model, event));
+  return out + "]}";
 }
 
 }  // namespace genevent

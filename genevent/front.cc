@@ -43,6 +43,7 @@ void ReadFields(const Node *node, const Model &model, Event *event, Report *repo
                                     first->second.line, first->second.column));
       continue;
     }
+    field.at = at;
     event->fields.push_back(std::move(field));
   }
 }

@@ -21,6 +21,11 @@ std::vector<std::string> WantedArguments(const Event &event) {
   return names;
 }
 
+// Where the text of a scalar begins: behind its quote.
+Position TextAt(const Node &node) {
+  return {node.at.line, node.at.column + (node.kind == Node::Kind::kScalar && node.quoted ? 1 : 0)};
+}
+
 std::optional<std::string> ReadExpression(const Node &node, const std::string &what, Report *report) {
   if (node.kind == Node::Kind::kScalar && !node.text.empty() && node.text.find('\n') == std::string::npos &&
       (node.quoted || !IsReservedWord(node.text))) {
@@ -59,23 +64,23 @@ void ReadArguments(Scope *scope, const Event &event, Site *site, Report *report)
       continue;
     }
     if (auto text = ReadExpression(*value, fmt::format("'{}:'", name), report)) {
-      site->arguments.push_back({.field = name, .expression = std::move(*text), .at = value->at});
+      site->arguments.push_back({.field = name, .expression = std::move(*text), .at = TextAt(*value)});
     }
   }
 }
 
 // callee: with before_call and after_call; text: with line; neither elsewhere.
-void CheckCompanion(Scope *scope, const std::string &key, bool wanted, const Site &site, std::string *out,
-                    Report *report) {
-  const Node *node =
-      wanted ? scope->Require(key, fmt::format("'at: {}' wants it", site.where)) : scope->Take(key);
-  if (node == nullptr) return;
+std::string ReadCompanion(Scope *scope, const std::string &key, bool wanted, const std::string &where,
+                          Position *at, Report *report) {
+  const Node *node = wanted ? scope->Require(key, fmt::format("'at: {}' wants it", where)) : scope->Take(key);
+  if (node == nullptr) return {};
   if (!wanted) {
-    report->Error(node->at, fmt::format("'{}:' with 'at: {}'", key, site.where),
+    report->Error(node->at, fmt::format("'{}:' with 'at: {}'", key, where),
                   key == "callee" ? "it belongs to before_call and after_call" : "it belongs to line");
-    return;
+    return {};
   }
-  *out = scope->Text(key).value_or("");
+  *at = TextAt(*node);
+  return scope->Text(key).value_or("");
 }
 
 bool IsCName(const std::string &text) {
@@ -84,9 +89,10 @@ bool IsCName(const std::string &text) {
          std::all_of(text.begin(), text.end(), good);
 }
 
-std::string ReadFunction(Scope *scope, const std::string &key, Report *report) {
+std::string ReadFunction(Scope *scope, const std::string &key, Position *at, Report *report) {
   const Node *node = scope->Require(key);
   if (node == nullptr) return {};
+  *at = TextAt(*node);
   std::string name = scope->Text(key).value_or("");
   if (name.empty() || IsCName(name)) return name;
   report->Error(node->at, fmt::format("'{}:' is '{}'; wanted the name of a function", key, Printable(name)));
@@ -97,15 +103,19 @@ void ReadSite(const Node &node, const Event &event, Site *site, Report *report) 
   Scope scope(node, "'site:'", report);
   if (!scope.valid()) return;
   site->at = node.at;
-  if (scope.Require("file") != nullptr) site->file = scope.Text("file").value_or("");
-  site->function = ReadFunction(&scope, "function", report);
+  if (const Node *file = scope.Require("file")) {
+    site->file_at = TextAt(*file);
+    site->file = scope.Text("file").value_or("");
+  }
+  site->function = ReadFunction(&scope, "function", &site->function_at, report);
   const Node *at = scope.Require("at", "one of entry, return, before_call, after_call, line");
   const std::optional<size_t> place = at == nullptr ? std::nullopt : scope.Choice("at", kPlaces);
   if (place) {
     site->where = kPlaces[*place];
+    site->where_at = TextAt(*at);
     const bool call = site->where == "before_call" || site->where == "after_call";
-    CheckCompanion(&scope, "callee", call, *site, &site->callee, report);
-    CheckCompanion(&scope, "text", site->where == "line", *site, &site->text, report);
+    site->callee = ReadCompanion(&scope, "callee", call, site->where, &site->callee_at, report);
+    site->text = ReadCompanion(&scope, "text", site->where == "line", site->where, &site->text_at, report);
   } else {
     scope.Take("callee");
     scope.Take("text");

@@ -73,7 +73,7 @@ void ReadBase(Scope *scope, EnumType *type) {
 }
 
 void ReadEnumerator(const Node &key, const Node &value, EnumType *type, Report *report) {
-  Enumerator out{.name = key.text, .doc = {}, .value = 0};
+  Enumerator out{.name = key.text, .doc = {}, .at = key.at, .value = 0};
   const bool good_name = CheckEnumeratorName(key, report);
   const Node *number = &value;
   if (value.kind == Node::Kind::kMap) {

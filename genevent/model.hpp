@@ -33,6 +33,7 @@ enum class Show { kDec, kHex, kIpv4, kIpv6, kMac, kUuid, kChar, kOct };
 struct Enumerator {
   std::string name;
   std::string doc;
+  Position at;
   uint64_t value = 0;  // bit pattern, sign-extended to 64 bits where the base is signed
 };
 
@@ -58,6 +59,7 @@ struct Field {
   uint32_t size = 0;       // bytes of one element
   uint32_t max = 1;        // elements at most; strings: bytes with the NUL
   int enum_index = kNoEnum;
+  Position at;  // of its name
 
   // The wire layout (layout.cc).
   bool tail = false;
@@ -71,7 +73,7 @@ struct Field {
 struct SiteArgument {
   std::string field;  // "name", or "name.len" for a count
   std::string expression;
-  Position at;  // in the YAML file
+  Position at;  // of the text, in the YAML file
 };
 
 struct Site {
@@ -81,7 +83,7 @@ struct Site {
   std::string callee;
   std::string text;
   bool optional = false;
-  Position at;
+  Position at, file_at, function_at, where_at, callee_at, text_at;
   std::vector<SiteArgument> arguments;
 };
 

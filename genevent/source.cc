@@ -55,16 +55,18 @@ Excerpt MakeExcerpt(std::string_view line, uint32_t column) {
   return out;
 }
 
+// Insertions, deletions, substitutions, and swaps of neighbours.
 size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> two_up(b.size() + 1), up(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); j++) row[j] = j;
   for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0];
+    two_up.swap(up);
+    up.swap(row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); j++) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], two_up[j - 2] + 1);
     }
   }
   return row[b.size()];
