@@ -44,8 +44,8 @@ std::string HookText(const Event &event) {
          utostr(event.layout_lo) + "," + utostr(event.layout_hi) +
          "\n.8byte 0,0\n.popsection\n.pushsection .rodata.gkhi_name,\"aG\"," + group + "993: .asciz " +
          Quoted(event.name) + "\n.popsection\n.pushsection .text.gkhi_thunk,\"axG\"," + group + ".weak " +
-         thunk + "\n.hidden " + thunk + "\n.type " + thunk + ",@function\n" + thunk + ":\npushq %rax\nleaq " +
-         hook + "(%rip),%rax\njmpq *(%rax)\n.size " + thunk + ",.-" + thunk + "\n.popsection\n.endif\n";
+         thunk + "\n.hidden " + thunk + "\n.type " + thunk + ",@function\n" + thunk + ":\npushq %rcx\nleaq " +
+         hook + "(%rip),%rcx\njmpq *(%rcx)\n.size " + thunk + ",.-" + thunk + "\n.popsection\n.endif\n";
 }
 
 // The head of the record up to its arguments. The pad keeps the hook through a relocation that does

@@ -126,43 +126,49 @@ enum gkhi_mode {
 /*
  * struct gkhi_hook - the writable head of a hook in one object (64 bytes).
  *
- * The assembler in gkhi/site_user.h and the stubs of the ring backend know
- * these offsets; GKHI_HOOK_* below name them, static assertions hold them.
+ * The assembler in gkhi/site_user.h, the stubs and the detours know these
+ * offsets; GKHI_HOOK_* below name them, static assertions hold them.
  *
- * @stub:   where the hook's thunk jumps: rax = this hook, on the stack saved
- *          rax, return address, then the frame (see struct gkhi_event). Every
+ * @stub:   where the hook's thunk jumps: rcx = this hook, on the stack saved
+ *          rcx, return address, then the frame (see struct gkhi_event). Every
  *          register but rflags is preserved. Valid whenever @mode is not OFF.
  * @route:  struct gkhi_route of the channel(s); loaded inside the restartable
  *          sequence. Never NULL once registered.
- * @step:   what one event of this hook adds to a ring's commit word
- *          (gkhi/packet.h); 0 for events of variable size.
+ * @step:   what an event that is a fixed part alone adds to a ring's commit
+ *          word: gkhi_commit_step(1 + fixed_words), set at registration
  * @id:     event id, given at registration
+ * @counter: min(id, GKHI_RING_COUNTERS - 1): the hook's counters in a ring
  * @mode:   enum gkhi_mode
  * @name:   "provider:event", relative to the address of this field
  * @fixed_words: 8-byte words of the fixed part
  * @flags:  GKHI_HOOK_F_*
  * @layout: layout hash
  * @priv:   the core's own
+ * @header: the id again, as the 64-bit word that a header is made with
  */
 struct gkhi_hook {
 	void *stub;
 	void *route;
 	uint64_t step;
-	uint32_t id;
+	uint16_t id;
+	uint16_t counter;
 	uint32_t mode;
 	int32_t name;
 	uint16_t fixed_words;
 	uint16_t flags;
 	uint64_t layout;
-	void *priv[2];
+	void *priv;
+	uint64_t header;
 };
 
 #define GKHI_HOOK_STUB		0
 #define GKHI_HOOK_ROUTE		8
 #define GKHI_HOOK_STEP		16
 #define GKHI_HOOK_ID		24
+#define GKHI_HOOK_COUNTER	26
 #define GKHI_HOOK_MODE		28
 #define GKHI_HOOK_FIXED_WORDS	36
+#define GKHI_HOOK_HEADER	56
 
 #define GKHI_HOOK_F_BARE	0x01	/* states: [marker] alone: no key, no call */
 

@@ -73,9 +73,9 @@
 	".hidden gkhi_thunk_" #sym "\n"						\
 	".type gkhi_thunk_" #sym ",@function\n"					\
 	"gkhi_thunk_" #sym ":\n"						\
-	"pushq %%rax\n"								\
-	"leaq gkhi_hook_" #sym "(%%rip),%%rax\n"				\
-	"jmpq *(%%rax)\n"							\
+	"pushq %%rcx\n"								\
+	"leaq gkhi_hook_" #sym "(%%rip),%%rcx\n"				\
+	"jmpq *(%%rcx)\n"							\
 	".size gkhi_thunk_" #sym ",.-gkhi_thunk_" #sym "\n"			\
 	".popsection\n"								\
 	".endif\n"
