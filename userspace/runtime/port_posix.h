@@ -63,6 +63,10 @@ void port_call_saving_vectors(void (*fn)(void *a, void *b), void *a, void *b);
 unsigned int port_n_cpus(void);		/* possible cpus */
 uint64_t port_clock(void);		/* ticks of the process's clock */
 uint32_t port_clock_kind(void);		/* enum gkhi_clock_kind */
+static inline bool port_clock_is_tsc(void)
+{
+	return port_clock_kind() == 1;	/* GKHI_CLOCK_TSC */
+}
 int port_tid(void);
 
 /*
@@ -90,7 +94,66 @@ int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const 
 		const void **entry, enum gkhi_why *why);
 uint64_t port_detour_faults(const struct gkhi_hook *hook);	/* arguments that could not be read: recorded as 0, "(fault)" or no bytes */
 
-/* -- stubs (stubs.S, stubs.c): rax = hook on entry, see abi.h */
+/*
+ * -- restartable sequences (sequence.S, sequence.c): copy, then publish with one
+ * store, on one cpu and without anyone else getting in between.
+ *
+ * port_sequence_cpu() is the cpu this thread is on, or PORT_NO_CPU when it has no
+ * sequences (no kernel or libc support, valgrind, a vfork child): such a thread
+ * must not call port_sequence_run().
+ */
+#define PORT_NO_CPU	0xffffffffu
+
+enum port_copy_kind {
+	PORT_COPY_BYTES = 0,		/* padded with zeros to 8; from NULL: zeros */
+	PORT_COPY_STRING = 1,		/* none of @bytes is 0; NUL and padding follow */
+};
+
+struct port_copy {
+	void *to;			/* 8-aligned */
+	const void *from;
+	uint32_t bytes;
+	uint32_t kind;			/* enum port_copy_kind */
+};
+
+/*
+ * @commit:   the word that publishes; must be @expected, becomes @next
+ * @stamp:    another word that must be unchanged: what @expected alone cannot tell apart
+ * @cpu:      where @commit belongs
+ */
+struct port_sequence {
+	uint64_t *commit;
+	uint64_t expected;
+	uint64_t next;
+	const uint64_t *stamp;
+	uint64_t stamped;
+	const struct port_copy *copies;
+	uint32_t n_copies;
+	uint32_t cpu;
+};
+
+uint32_t port_sequence_cpu(void);
+uint32_t port_sequence_tid(void);
+int port_sequence_run(const struct port_sequence *s);	/* 0, -EAGAIN: not done, -EFAULT: a string became shorter */
+
+/* What port_sequence_run() copies, without a sequence (the caller has a lock). 0 or -EFAULT. */
+int port_copy_run(const struct port_copy *copies, uint32_t n);
+
+/* Between reading a commit word and the clock: the clock must not be the older one. */
+static inline void port_load_fence(void)
+{
+#if defined(__x86_64__)
+	__asm__ __volatile__("lfence" : : : "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* -- wake the consumers that sleep on @word (sequence.c); any context, errno untouched. */
+void port_wake_all(uint32_t *word);
+bool port_thread_exists(uint32_t tid);			/* of this or any process; any context */
+
+/* -- stubs (stubs.S, stubs.c): rcx = hook on entry, see abi.h */
 struct gkhi_route;
 extern const char gkhi_stub_none[];	/* does nothing */
 extern const char gkhi_stub_generic[];	/* gkhi_dispatch(hook, frame) */
