@@ -14,6 +14,7 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned kMaxDepth = 64;
+constexpr unsigned kMaxSteps = 11;  // a location has twelve; one may be the stack block's
 
 bool IsName(char c) {
   return isAlnum(c) || c == '_';
@@ -35,6 +36,7 @@ constexpr LetterCast kLetterCasts[] = {
 std::optional<Operand> Evaluator::Evaluate(StringRef text) {
   text_ = text;
   at_ = 0;
+  depth_ = 0;
   Result operand = Unary();
   if (!operand) return std::nullopt;
   Skip();
@@ -43,6 +45,9 @@ std::optional<Operand> Evaluator::Evaluate(StringRef text) {
     return Fail("found '" + text_.substr(at_).str() + "', wanted an operator or the end");
   }
   ToValue(*operand);
+  token_ = 0;
+  if (llvm::count_if(operand->chain, [](char c) { return c == '>' || c == '+'; }) > kMaxSteps)
+    return Fail("the value is behind more than " + utostr(kMaxSteps) + " pointers and members");
   return operand;
 }
 

@@ -21,30 +21,23 @@ const InlineAsm *AssemblerOf(const Instruction &instruction) {
   return call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
 }
 
-// A stub may be an inline function: the function that the user wrote the hook in is its caller, once it is
-// inlined. Such a stub keeps its empty name rather than getting its own.
-bool IsStub(const Function &function) {
-  return function.hasFnAttribute(Attribute::AlwaysInline) && function.getName().find("gkhi_") == 0;
-}
-
-// Fills the second string of the record and the origin byte:
+// Fills the second string of the record:
 //   .byte 5,N,0,0 / .asciz "EVENT" / .asciz "" / .asciz "FILE"
-// Returns false if the text is not a marked pad's.
-bool FillRecord(std::string &text, const Function &function) {
+// A bare pad becomes the pass's own: its flags are live from now on, so a probe must save them. Returns false
+// if the text is not a marked pad's.
+bool FillRecord(std::string &text, bool bare, const Function &function) {
   size_t record = text.find(".pushsection gkhi_sites");
-  if (record == std::string::npos) return false;
   size_t head = text.find("\n.byte 5,", record);
   size_t event = text.find(".asciz \"", record);
   if (head == std::string::npos || event == std::string::npos || head > event) return false;
   size_t end_of_event = text.find('\n', event);
-  const std::string empty = "\n.asciz \"\"\n";
-  if (text.compare(end_of_event, empty.size(), empty) != 0) return false;
   size_t end_of_head = text.find('\n', head + 1);
+  const std::string empty = "\n.asciz \"\"\n";
   const std::string tail = ",0,0";  // kind marked, origin macro
+  if (text.compare(end_of_event, empty.size(), empty) != 0) return false;
   if (text.compare(end_of_head - tail.size(), tail.size(), tail) != 0) return false;
-  if (!IsStub(function))
-    text.replace(end_of_event, empty.size(), "\n.asciz \"" + SourceName(function) + "\"\n");
-  text.replace(end_of_head - 1, 1, "1");
+  text.replace(end_of_event, empty.size(), "\n.asciz \"" + SourceName(function) + "\"\n");
+  if (bare) text.replace(end_of_head - 1, 1, "1");
   return true;
 }
 
@@ -83,9 +76,10 @@ unsigned TakeOverMarked(Module &module) {
     for (CallInst *pad : pads) {
       auto *assembler = cast<InlineAsm>(pad->getCalledOperand());
       std::string text = assembler->getAsmString().data();
-      if (!FillRecord(text, function)) continue;
+      bool bare = IsBare(text);
+      if (!FillRecord(text, bare, function)) continue;
       std::string constraints = assembler->getConstraintString().data();
-      if (IsBare(text)) constraints = WithoutFlagClobbers(constraints);
+      if (bare) constraints = WithoutFlagClobbers(constraints);
       pad->setCalledOperand(InlineAsm::get(assembler->getFunctionType(), text, constraints,
                                            assembler->hasSideEffects(), assembler->isAlignStack(),
                                            assembler->getDialect(), assembler->canThrow()));

@@ -248,6 +248,7 @@ Evaluator::Result Evaluator::Index(Operand operand) {
   uint64_t bits = element ? Strip(element) ? Strip(element)->getSizeInBits() : 0 : 0;
   if (IsPointer(element)) bits = 64;
   if (!bits) return Fail("'[]' on '" + TypeName(operand.type) + "': the size of its elements is not known");
+  if (index > INT32_MAX || index * stride * bits / 8 > INT32_MAX) return Fail("index " + utostr(index) + " is too far away");
   operand.offset += static_cast<int64_t>(index * stride * bits / 8);
   operand.dimension = last ? 0 : operand.dimension + 1;
   if (last) operand.type = element;
