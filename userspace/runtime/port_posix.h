@@ -21,6 +21,7 @@
 #define PORT_WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define PORT_LOAD_ACQUIRE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define PORT_STORE_RELEASE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELEASE)
+#define PORT_ADD(x, v) __atomic_fetch_add(&(x), (v), __ATOMIC_RELAXED)
 
 struct gkhi_record;
 struct gkhi_hook_entry;
@@ -168,6 +169,17 @@ int port_event_declare(const struct gkhi_event *event, uint32_t id, uint32_t str
 void port_hook_changed(struct gkhi_hook_entry *entry);			/* refresh the control file */
 void port_channels_changed(void);					/* after a batch or a late object made, changed or closed channels */
 void port_log(const char *line);					/* one line to stderr, once per text */
+
+/*
+ * -- the producer as a whole (module.c, process.c), control lock held: its files
+ * exist and its objects are registered. 0, or -errno with the reason in *why.
+ */
+int port_start(const char **why);
+
+/* -- for selectors (module.c): the path of the object, "" if unknown; the function that a pad stands in. */
+struct gkhi_module;
+const char *port_module_name(const struct gkhi_module *module);
+const char *port_site_function(const struct gkhi_record *record, const void *code);
 
 /* -- is this thread inside a slow-path read section? Then a remote call answers -EAGAIN (port_read.c). */
 bool port_read_held(void);

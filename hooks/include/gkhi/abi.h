@@ -171,6 +171,7 @@ struct gkhi_hook {
 #define GKHI_HOOK_HEADER	56
 
 #define GKHI_HOOK_F_BARE	0x01	/* states: [marker] alone: no key, no call */
+#define GKHI_HOOK_F_LOADED	0x02	/* sites load the mode, test and branch: nothing to patch */
 
 /* -------------------------------------------------------- event descriptors */
 

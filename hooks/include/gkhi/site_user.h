@@ -119,7 +119,7 @@
 	{									\
 		uint32_t gkhi_mode;						\
 		__asm__ volatile(						\
-			GKHI_ASM_HOOK(sym, event, lo, hi, words, 0)		\
+			GKHI_ASM_HOOK(sym, event, lo, hi, words, 2)		\
 			"movl gkhi_hook_" #sym "+28(%%rip),%0\n"		\
 			: "=r"(gkhi_mode));					\
 		return __builtin_expect(gkhi_mode != 0, 0);			\
