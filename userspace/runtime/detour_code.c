@@ -12,7 +12,7 @@
  */
 #include "detour_code.h"
 
-#define CODE_MAX	1024u		/* of one detour */
+#define CODE_MAX	2048u		/* of one detour */
 
 void code_put(struct code *c, const void *bytes, size_t n)
 {
@@ -109,10 +109,12 @@ static void start_code(struct code *c, const struct detour_space *space)
 
 	*c = (struct code){ .start = space->write, .at = space->write, .end = space->write + size };
 	c->delta = (intptr_t)space->exec - (intptr_t)space->write;
+	c->entry = space->exec;
 }
 
 int detour_code(struct detour *d)
 {
+	bool fast = detour_fast_fits(d);
 	struct detour_space space;
 	struct code c;
 	int rc = detour_arena_get(d->resume, CODE_MAX, &space);
@@ -120,10 +122,15 @@ int detour_code(struct detour *d)
 	if (rc)
 		return rc;
 	start_code(&c, &space);
+	if (fast) {
+		detour_fast(&c, d);
+		if (c.failed)			/* the hook is out of reach, or too many operands */
+			start_code(&c, &space);
+	}
 	generic(&c, d);
 	if (c.failed)
 		return -ENOSPC;
-	d->entry = (const void *)space.exec;
+	d->entry = (const void *)c.entry;
 	detour_arena_commit(&space, (size_t)(c.at - c.start));
 	return 0;
 }

@@ -7,11 +7,13 @@
 
 /*
  * struct code - where instructions go. Written at @at, executed @delta further on.
+ * @entry:  where a pad shall jump
  * @failed: it did not fit, or a displacement was out of reach: nothing is used
  */
 struct code {
 	uint8_t *start, *at, *end;
 	intptr_t delta;
+	uintptr_t entry;
 	bool failed;
 };
 

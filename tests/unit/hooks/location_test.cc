@@ -245,7 +245,9 @@ TEST(Location, RandomBytesNeverCrashAndStopInside) {
     const Parsed p = Parse(text, 1u << rng() % 4);
     ASSERT_LE(p.column, text.size());
     ASSERT_LT(p.error, GKHI_N_LOCATION_ERRORS);
-    if (p.error == GKHI_LOCATION_OK) ASSERT_EQ(p.column, text.size()) << text;
+    if (p.error == GKHI_LOCATION_OK) {
+      ASSERT_EQ(p.column, text.size()) << text;
+    }
   }
 }
 

@@ -31,6 +31,7 @@ struct ProbeState {
 ProbeState detour_probe_in, detour_probe_out;
 extern char detour_probe_pad[];
 void detour_probe(void);
+ptrdiff_t gkhi_rseq_offset;  // none: the generic detour alone
 }
 
 using detour_test::Argument;
