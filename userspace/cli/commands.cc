@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The verbs of gkhi, one line each, in the order of help.
+#include "command.hpp"
+
+namespace gkhi::cli {
+
+const Command &ReportCommand();
+
+const std::vector<const Command *> &Commands() {
+  static const std::vector<const Command *> commands = {
+      &ReportCommand(),
+  };
+  return commands;
+}
+
+const Command *FindCommand(std::string_view verb) {
+  for (const Command *command : Commands()) {
+    if (verb == command->verb) return command;
+  }
+  return nullptr;
+}
+
+}  // namespace gkhi::cli
