@@ -128,6 +128,10 @@ std::vector<pid_t> Candidates(pid_t pid) {
     ranked.emplace_back(noticed ? 1 : 0, t.tid);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](auto &a, auto &b) { return a.first < b.first; });
+  // Not always the same one first: it may be the one that never gets out of a slow path.
+  static unsigned turn = 0;
+  auto end = std::find_if(ranked.begin(), ranked.end(), [](auto &r) { return r.first > 0; });
+  if (end != ranked.begin()) std::rotate(ranked.begin(), ranked.begin() + turn++ % (end - ranked.begin()), end);
   std::vector<pid_t> tids;
   for (auto &r : ranked) tids.push_back(r.second);
   return tids;
