@@ -3,10 +3,12 @@
  * fork.c - the child of a fork: hooks keep their states; directory, channels and
  * metadata must be its own.
  *
- *   handler   context                                  may run against
- *   prepare   T                                        other threads: takes the control lock
- *   parent    T, lock held since prepare               other threads
- *   child     the only thread, lock held since prepare nothing
+ *   call      context                                    may run against
+ *   prepare   T                                          other threads: takes the control lock
+ *   parent    T, lock held since prepare                 other threads
+ *   child     the only thread, lock held since prepare   nothing
+ *   adopt     any: a slow path, before its read section  other threads
+ *   opened    control lock held                          slow paths
  *
  * They are made at the first need (an event, a request), not in the handler: most
  * children exec at once, and exec runs no destructor, so that each would leave
@@ -19,7 +21,10 @@
 
 #include "core.h"
 #include "process.h"
+#include "strbuf.h"
 #include "sys.h"
+
+bool port_orphan;
 
 static bool locked;			/* by prepare; control lock held */
 static bool pending;			/* a child that has no channels of its own yet */
@@ -51,17 +56,50 @@ static void after_fork_child(void)
 	gkhi_process_forget();
 	gkhi_core_forked(false);
 	pending = true;
+	PORT_WRITE_ONCE(port_orphan, true);
 	port_control_unlock();
 }
 
-/* Control lock held; called when the directory is there. */
 void gkhi_fork_opened(void)
 {
 	if (!pending)
 		return;
 	pending = false;
-	gkhi_metadata_redeclare();
+	PORT_WRITE_ONCE(port_orphan, false);
 	gkhi_core_forked(true);
+}
+
+static void complain(void)
+{
+	char line[sizeof(gkhi_process.why) + 64];
+	struct strbuf t = sb_into(line, sizeof(line));
+
+	sb_str(&t, "a forked child's hooks stay off: ");
+	sb_str(&t, gkhi_process.why);
+	port_log(line);
+}
+
+/* Once for events: where it fails they are lost and counted; a request tries again. */
+static void adopt(void *a, void *b)
+{
+	uint64_t signals;
+
+	(void)a;
+	(void)b;
+	sys_block_signals(&signals);
+	if (!port_control_trylock()) {
+		PORT_WRITE_ONCE(port_orphan, false);
+		if (gkhi_process_open())
+			complain();
+		port_control_unlock();
+	}
+	sys_restore_signals(&signals);
+}
+
+void port_adopt(void)
+{
+	if (!port_read_held())
+		port_call_saving_vectors(adopt, NULL, NULL);
 }
 
 void gkhi_fork_init(void)

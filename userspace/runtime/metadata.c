@@ -51,6 +51,7 @@ void gkhi_metadata_forget(void)
 		sys_munmap(p->metadata, p->metadata_capacity);
 	p->metadata = NULL;
 	p->metadata_capacity = 0;
+	memset(declared, 0, sizeof(declared));
 }
 
 static int grow(void)
@@ -152,23 +153,4 @@ int port_event_declare(const struct gkhi_event *event, uint32_t id, uint32_t str
 	if (!err)
 		declared[stream_class][id / 64] |= 1ull << id % 64;
 	return err;
-}
-
-/* The child of a fork: the same ids in a file of its own. */
-int gkhi_metadata_redeclare(void)
-{
-	struct gkhi_hook_info info;
-	int err;
-
-	for (struct gkhi_hook_entry *e = gkhi_core_next(NULL); e; e = gkhi_core_next(e)) {
-		gkhi_core_describe(e, &info);
-		for (uint32_t c = 0; info.id && info.event && c < GKHI_N_STREAM_CLASSES; c++) {
-			if (!is_declared(info.id, c))
-				continue;
-			err = declare(info.event, info.id, c);
-			if (err)
-				return err;
-		}
-	}
-	return 0;
 }

@@ -181,6 +181,13 @@ struct gkhi_module;
 const char *port_module_name(const struct gkhi_module *module);
 const char *port_site_function(const struct gkhi_record *record, const void *code);
 
+/*
+ * -- a forked child makes its channels at its first event (fork.c): while port_orphan
+ * is set, a slow path calls port_adopt() before it begins; any context.
+ */
+extern bool port_orphan;
+void port_adopt(void);
+
 /* -- is this thread inside a slow-path read section? Then a remote call answers -EAGAIN (port_read.c). */
 bool port_read_held(void);
 

@@ -72,7 +72,6 @@ int gkhi_control_take(void);
 /* Metadata (metadata.c). */
 int gkhi_metadata_open(void);
 void gkhi_metadata_forget(void);
-int gkhi_metadata_redeclare(void);	/* all known ids again: the child after fork */
 
 /* Clock (clock_init.c). */
 void gkhi_clock_init(void);
