@@ -145,6 +145,8 @@ void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame)
 
 	if (!e)
 		return;
+	if (PORT_READ_ONCE(port_orphan))
+		port_adopt();
 	index = port_read_lock();
 	gkhi_deliver(e, gkhi_route_now(e), frame);
 	port_read_unlock(index);

@@ -208,13 +208,14 @@ int gkhi_control_take(void)
 /* Signals stay out while the lock is held: their handlers may ask for it. */
 static int run_locked(const char *batch, char *error, size_t size)
 {
-	int err = gkhi_process_open();
+	const char *why = "";
+	int err = port_start(&why);
 	struct strbuf t;
 
 	if (!err)
 		return gkhi_batch_run(batch, strlen(batch), 0, error, size);
 	t = sb_into(error, size);
-	sb_str(&t, gkhi_process.why);
+	sb_str(&t, why);
 	return err;
 }
 
@@ -249,12 +250,13 @@ static int poll_locked(struct gkhi_control **seen)
 {
 	static bool failed;
 	struct gkhi_control *c;
+	const char *why = "";
 
 	if (failed)
 		return 0;
-	if (gkhi_process_open()) {
+	if (port_start(&why)) {
 		failed = true;		/* once: the loop goes on as if there were no gkhi */
-		port_log(gkhi_process.why);
+		port_log(why);
 		return 0;
 	}
 	c = gkhi_process.control;

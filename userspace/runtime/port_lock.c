@@ -97,13 +97,13 @@ int port_prepare(const char **why)
 	case 0:
 		break;
 	case -ENOSYS:
-		*why = "the kernel has no membarrier(2): hooks stay off";
+		*why = "the kernel has no membarrier(2)";
 		break;
 	case -EINVAL:
-		*why = "the kernel's membarrier(2) knows no restartable sequences (Linux 5.10 does): hooks stay off";
+		*why = "the kernel's membarrier(2) knows no restartable sequences (Linux 5.10 does)";
 		break;
 	default:
-		*why = "membarrier(2) is forbidden here (seccomp?): hooks stay off";
+		*why = "membarrier(2) is forbidden here (seccomp?)";
 		break;
 	}
 	return err;
@@ -122,10 +122,21 @@ static uint64_t port_monotonic(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/*
+ * Not nanosleep(): a stopped thread that runs this may have been in one, and it
+ * would forget how to go on; and it is a cancellation point.
+ */
+static void port_nap(void)
+{
+	const struct timespec nap = { .tv_nsec = 50000 };
+	uint32_t word = 0;
+
+	syscall(SYS_futex, &word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, &nap, NULL, 0);
+}
+
 /* Wait until nobody is left on one side. */
 static int port_drain(unsigned int side)
 {
-	const struct timespec nap = { .tv_nsec = 50000 };
 	uint64_t deadline;
 	int spin;
 
@@ -140,7 +151,7 @@ static int port_drain(unsigned int side)
 			gkhi_reader_stuck = true;
 			return -ETIMEDOUT;
 		}
-		nanosleep(&nap, NULL);
+		port_nap();
 	}
 	return 0;
 }

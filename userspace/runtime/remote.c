@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "core.h"
-#include "module.h"
 #include "process.h"
 #include "strbuf.h"
 
@@ -30,13 +29,8 @@ static int open_locked(void)
 	struct strbuf error = sb_into(info->error, sizeof(info->error));
 	struct strbuf dir = sb_into(info->dir, sizeof(info->dir));
 	const char *why = "";
-	int err = gkhi_process_open();
+	int err = port_start(&why);
 
-	if (err) {
-		sb_str(&error, gkhi_process.why);
-		return err;
-	}
-	err = gkhi_modules_start(&why);
 	if (err) {
 		sb_str(&error, why);
 		return err;

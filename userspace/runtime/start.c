@@ -66,15 +66,10 @@ static int start_tracing(void)
 {
 	const char *why = "";
 	char error[1024];
-	int err = gkhi_process_open();
+	int err = port_start(&why);
 
 	if (err) {
-		complain("hooks stay off: ", gkhi_process.why);
-		return err;
-	}
-	err = gkhi_modules_start(&why);
-	if (err) {
-		port_log(why);
+		complain("hooks stay off: ", why);
 		return err;
 	}
 	error[0] = 0;

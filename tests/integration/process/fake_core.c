@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "core.h"
-#include "module.h"
+#include "process.h"
 #include "strbuf.h"
 
 static unsigned int n_batches;
@@ -38,10 +38,12 @@ int gkhi_core_forked(bool reopen)
 	return 0;
 }
 
-int gkhi_modules_start(const char **why)
+int port_start(const char **why)
 {
-	(void)why;
-	return 0;
+	int err = gkhi_process_open();
+
+	*why = gkhi_process.why;
+	return err;
 }
 
 static void trash_registers(void)
