@@ -49,7 +49,10 @@ std::string CtfName(const std::string &name) {
       "align",  "callsite",       "char",      "clock",   "const",    "double",  "enum",   "env",    "event",
       "float",  "floating_point", "int",       "integer", "long",     "short",   "signed", "stream", "string",
       "struct", "trace",          "typealias", "typedef", "unsigned", "variant", "void"};
-  return std::find(kWords.begin(), kWords.end(), name) == kWords.end() ? name : "_" + name;
+  const bool type_name =
+      name.size() > 2 && name.compare(name.size() - 2, 2, "_t") == 0;  // metadata has typealiases
+  const bool word = std::find(kWords.begin(), kWords.end(), name) != kWords.end();
+  return word || type_name ? "_" + name : name;
 }
 
 }  // namespace

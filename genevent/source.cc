@@ -93,6 +93,11 @@ std::string_view Source::Line(uint32_t number) const {
   return std::string_view(text_).substr(begin, end - begin);
 }
 
+size_t Source::Offset(Position at) const {
+  if (at.line == 0 || at.line > line_starts_.size() || at.column == 0) return text_.size();
+  return std::min(line_starts_[at.line - 1] + at.column - 1, text_.size());
+}
+
 std::string Render(const Source &source, const Diagnostic &diagnostic) {
   std::string out;
   const char *severity = SeverityName(diagnostic.severity);

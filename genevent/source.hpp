@@ -36,6 +36,8 @@ class Source {
   [[nodiscard]] const std::string &name() const { return name_; }
   [[nodiscard]] const std::string &text() const { return text_; }
   [[nodiscard]] std::string_view Line(uint32_t number) const;
+  // Into text(); its size when there is no such place.
+  [[nodiscard]] size_t Offset(Position at) const;
 
  private:
   std::string name_;

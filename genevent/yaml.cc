@@ -8,6 +8,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 
@@ -31,7 +32,11 @@ class TreeBuilder final : public YAML::EventHandler {
     Diagnostic why;
   };
 
+  explicit TreeBuilder(const Source &source) : source_(source) {}
+
   Node Take() { return std::move(root_); }
+  // What is wrong with the tree although the parser could go on. Its own errors, if any, explain more.
+  [[nodiscard]] const std::optional<Diagnostic> &complaint() const { return complaint_; }
 
   void OnDocumentStart(const YAML::Mark & /*mark*/) override {}
   void OnDocumentEnd() override {}
@@ -55,6 +60,7 @@ class TreeBuilder final : public YAML::EventHandler {
     RefuseTag(mark, tag);
     Node node{.kind = Node::Kind::kScalar, .at = At(mark), .text = value};
     node.quoted = tag == "!";
+    if (node.quoted) CheckQuote(node.at);
     Add(std::move(node));
   }
 
@@ -78,8 +84,11 @@ class TreeBuilder final : public YAML::EventHandler {
 
   static void RefuseTag(const YAML::Mark &mark, const std::string &tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
+    constexpr std::string_view kStandard = "tag:yaml.org,2002:";
+    const bool standard = tag.compare(0, kStandard.size(), kStandard) == 0;
+    const std::string shown = standard ? "!!" + tag.substr(kStandard.size()) : tag;
     throw Stop{{.at = At(mark),
-                .message = fmt::format("a tag ({}); wanted a plain value", tag),
+                .message = fmt::format("a tag ({}); wanted a plain value", Printable(shown)),
                 .hint = "leave the tag out: the type of each value is known from its key"}};
   }
 
@@ -88,7 +97,6 @@ class TreeBuilder final : public YAML::EventHandler {
     if (levels_.size() >= kMaxDepth) {
       throw Stop{{.at = At(mark), .message = fmt::format("nested more than {} levels deep", kMaxDepth)}};
     }
-    if (!levels_.empty() && WantsKey(levels_.back())) throw Stop{NotAKey(At(mark))};
     levels_.push_back({.node = {.kind = kind, .at = At(mark)}, .seen = {}});
   }
 
@@ -102,8 +110,22 @@ class TreeBuilder final : public YAML::EventHandler {
     return level.node.kind == Node::Kind::kMap && level.node.keys.size() == level.node.items.size();
   }
 
-  static Diagnostic NotAKey(Position at) {
-    return {.at = at, .message = "a key that is not a single word; wanted a name"};
+  // The library takes the end of the file for a closing quote.
+  void CheckQuote(Position at) const {
+    const std::string &text = source_.text();
+    size_t i = source_.Offset(at);
+    const char quote = i < text.size() ? text[i] : '\0';
+    if (quote != '"' && quote != '\'') return;  // a block scalar
+    for (i++; i < text.size(); i++) {
+      if (text[i] == quote && quote == '\'' && i + 1 < text.size() && text[i + 1] == quote) {
+        i++;
+      } else if (text[i] == quote) {
+        return;
+      } else if (text[i] == '\\' && quote == '"') {
+        i++;
+      }
+    }
+    throw Stop{{.at = at, .message = "a quote without its partner"}};
   }
 
   void Add(Node node) {
@@ -114,20 +136,25 @@ class TreeBuilder final : public YAML::EventHandler {
     Level &level = levels_.back();
     if (WantsKey(level)) {
       AddKey(level, std::move(node));
+    } else if (node.kind == Node::Kind::kNull && level.node.kind == Node::Kind::kMap) {
+      node.at = level.node.keys.back().at;  // the library's place of a missing value is somewhere behind it
+      level.node.items.push_back(std::move(node));
     } else {
       level.node.items.push_back(std::move(node));
     }
   }
 
-  static void AddKey(Level &level, Node key) {
-    if (key.kind != Node::Kind::kScalar) throw Stop{NotAKey(key.at)};
+  void AddKey(Level &level, Node key) {
+    if (key.kind != Node::Kind::kScalar && !complaint_) {
+      complaint_ = Diagnostic{.at = key.at, .message = "a key that is not a single word; wanted a name"};
+    }
     if (key.text == "<<" && !key.quoted) {
       throw Stop{{.at = key.at,
                   .message = "a merge key (<<); wanted the keys themselves",
                   .hint = "readers differ in what << does: repeat the keys"}};
     }
     const auto [before, fresh] = level.seen.emplace(key.text, key.at);
-    if (!fresh) {
+    if (!fresh && !complaint_) {
       throw Stop{{.at = key.at,
                   .message = fmt::format("duplicate key '{}'; the first is at {}:{}", Printable(key.text),
                                          before->second.line, before->second.column)}};
@@ -135,7 +162,9 @@ class TreeBuilder final : public YAML::EventHandler {
     level.node.keys.push_back(std::move(key));
   }
 
+  const Source &source_;
   std::vector<Level> levels_;
+  std::optional<Diagnostic> complaint_;
   Node root_;
 };
 
@@ -194,6 +223,10 @@ Diagnostic Translate(const Source &source, const YAML::ParserException &error) {
     out.hint = "inside {...} a type with brackets is quoted: type: \"u8[4]\"";
   } else if (line.find('\t') != std::string_view::npos) {
     out.hint = "there is a tab in this line; wanted spaces";
+  } else if (error.msg == YAML::ErrorMsg::MAP_VALUE) {
+    out.hint = "text with ': ' in it is quoted";
+  } else if (error.msg == YAML::ErrorMsg::END_OF_SEQ || error.msg == YAML::ErrorMsg::END_OF_MAP) {
+    out.hint = "lines of one map or sequence begin in the same column";
   }
   return out;
 }
@@ -226,12 +259,13 @@ Result<Node> ParseYaml(const Source &source) {
   Diagnostic error;
   if (!CheckBytes(source.text(), &error)) return error;
   std::istringstream stream(source.text());
-  TreeBuilder builder;
+  TreeBuilder builder(source);
   try {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return Diagnostic{.at = {1, 1}, .message = "the file is empty"};
+    if (builder.complaint()) return *builder.complaint();
     Node root = builder.Take();
-    TreeBuilder rest;
+    TreeBuilder rest(source);
     if (parser.HandleNextDocument(rest)) {
       return Diagnostic{.at = rest.Take().at,
                         .message = "a second document; wanted one per file",
