@@ -452,8 +452,10 @@ static void gkhi_gate(void)
 		for (ref = e->hooks; ref; ref = ref->next) {
 			PORT_STORE_RELEASE(ref->hook->route, &gkhi_route_gated);
 			/* the stub of a hook that goes off must serve until the flip */
-			if (stub)
+			if (stub) {
+				ref->hook->string_words = gkhi_event_string_words(e->event);
 				PORT_STORE_RELEASE(ref->hook->stub, (void *)stub);
+			}
 		}
 	}
 	gkhi_patch_set(true);

@@ -5,8 +5,9 @@
  *
  *   gkhi_stub_none           does nothing
  *   gkhi_stub_generic        gkhi_dispatch(hook, frame) in C, any event, any route
- *   gkhi_stub_fixed_<class>  a table by number of words: the restartable sequence
- *                            of sequence.h for events that are a fixed part alone
+ *   gkhi_stub_fixed          tables by class and words: the restartable sequence of
+ *   gkhi_stub_string         sequence.h, for events that are a fixed part alone, and
+ *                            for those with one string behind it
  *   port_call_saving_vectors C that may use vector registers, from the event side
  *
  * All of it may run in any context in which user code runs. Stubs are never
@@ -70,6 +71,8 @@
 
 	/* -------------------------------------------------- fixed part alone */
 
+	/* Bytes ahead: the line that is written next but a few. */
+	.set	PREFETCH, 256
 	.set	FRAME, (4 + 2) * 8	/* from rsp, inside: rax rdx rsi rdi, rcx, return address */
 
 	.macro ENTER
@@ -82,16 +85,16 @@
 	movq	%rax, %fs:SEQ_RSEQ_CS(%rdi)
 	.endm
 
-	/* rsi = this cpu's stream, rdi = its commit word */
+	/* rsi = this cpu's stream, rdi = its commit word, rdx:rax = the time */
 	.macro FIND class
 	movq	SEQ_HOOK_ROUTE(%rcx), %rsi
 	movl	%fs:SEQ_RSEQ_CPU(%rdi), %edi
-	.if \class != CLASS_NOCLOCK
-	rdtsc
-	.endif
 	cmpl	4 * \class(%rsi), %edi
 	jae	97f
 	movq	SEQ_ROUTE_CPU(%rsi,%rdi,8), %rsi
+	.if \class != CLASS_NOCLOCK
+	rdtsc
+	.endif
 	movq	SEQ_RC_COMMIT(%rsi), %rdi
 	.endm
 
@@ -137,40 +140,35 @@
 	popq	%rax
 	.endm
 
-	/* A fixed part of `words` words; its address goes to the table of its class. */
-	.macro FIXED class
-	.p2align 6
-90:	endbr64
-	ENTER
-91:	FIND	\class
-	HEAD	\class
-	TAKE	\class
+	/* Header and fixed part of `words` words, ending at the offset in rdx. */
+	.macro RECORD class, frame
 	.set	disp, SEQ_RC_DATA - 8 * words
 	.if \class == CLASS_WIDE
 	movq	%rax, disp - 8(%rsi,%rdx)
 	movq	gkhi_tid@gottpoff(%rip), %rax
 	movl	%fs:(%rax), %eax
 	testl	%eax, %eax
-	jz	97f
+	jz	97f			/* the slow path finds it out */
 	shlq	$32, %rax
 	orq	SEQ_HOOK_HEADER(%rcx), %rax
 	.endif
 	movq	%rax, disp(%rsi,%rdx)
 	.set	i, 0
 	.rept	words
-	movq	FRAME + 8 * i(%rsp), %rax
+	movq	\frame + 8 * i(%rsp), %rax
 	movq	%rax, disp + 8 + 8 * i(%rsi,%rdx)
 	.set	i, i + 1
 	.endr
-	movq	%rdi, SEQ_RC_COMMIT(%rsi)
-92:	movzwl	SEQ_HOOK_COUNTER(%rcx), %eax
-	incq	SEQ_RC_HITS(%rsi,%rax,8)
-	LEAVE
-	popq	%rcx
-	ret
-97:	LEAVE
-	jmp	gkhi_stub_generic
+	.endm
 
+	/* Behind 92: of a stub. */
+	.macro COUNT
+	movzwl	SEQ_HOOK_COUNTER(%rcx), %eax
+	incq	SEQ_RC_HITS(%rsi,%rax,8)
+	.endm
+
+	/* Descriptor and abort handler of the sequence 91..92; the stub at 90 goes to @table. */
+	.macro SEQUENCE table
 	.pushsection __rseq_failure, "ax", @progbits
 	.byte	0x0f, 0xb9, 0x3d	/* ud1 SIG(%rip), %edi: the signature disassembles */
 	.long	SEQ_RSEQ_SIG
@@ -181,19 +179,41 @@
 93:	.long	0, 0
 	.quad	91b, 92b - 91b, 94b
 	.popsection
-	.pushsection .data.rel.ro.gkhi_fixed, "aw", @progbits
+	.pushsection .data.rel.ro.\table, "aw", @progbits
 	.quad	90b
 	.popsection
 	.endm
 
-	.section .data.rel.ro.gkhi_fixed, "aw", @progbits
+	.macro TABLE name, section
+	.pushsection .data.rel.ro.\section, "aw", @progbits
 	.balign	8
-	.globl	gkhi_stub_fixed
-	.hidden	gkhi_stub_fixed
-	.type	gkhi_stub_fixed, @object
-gkhi_stub_fixed:
-	.text
+	.globl	\name
+	.hidden	\name
+	.type	\name, @object
+\name:
+	.popsection
+	.endm
 
+	.macro FIXED class
+	.p2align 6
+90:	endbr64
+	ENTER
+91:	FIND	\class
+	HEAD	\class
+	TAKE	\class
+	prefetchw SEQ_RC_DATA + PREFETCH(%rsi,%rdx)
+	RECORD	\class, FRAME
+	movq	%rdi, SEQ_RC_COMMIT(%rsi)
+92:	COUNT
+	LEAVE
+	popq	%rcx
+	ret
+97:	LEAVE
+	jmp	gkhi_stub_generic
+	SEQUENCE gkhi_fixed
+	.endm
+
+	TABLE	gkhi_stub_fixed, gkhi_fixed
 	.irp	class, CLASS_COMPACT, CLASS_WIDE, CLASS_NOCLOCK
 	.set	words, 0
 	.rept	GKHI_STUB_WORDS + 1
@@ -202,8 +222,115 @@ gkhi_stub_fixed:
 	.endr
 	.endr
 
-	/* ------------------------------------------------- vector registers */
+	/* --------------------------------------- fixed part and one string */
 
+	/*
+	 * The string is measured and copied at once, 16 bytes at a time, each byte read
+	 * once: whoever changes it meanwhile makes it shorter or longer, not torn. What
+	 * needs more than the hook's string_words, or comes near the end of its page,
+	 * goes the slow path. The two vector registers are kept in the red zone below
+	 * rsp, which the kernel leaves alone and nobody here calls anything.
+	 */
+	.macro SAVE_MORE
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	movdqu	%xmm0, -16(%rsp)
+	movdqu	%xmm1, -32(%rsp)
+	.endm
+
+	.macro RESTORE_MORE
+	movdqu	-16(%rsp), %xmm0
+	movdqu	-32(%rsp), %xmm1
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	.endm
+
+	/* rdi = the commit word with the fixed part; r8 = words for the string, one to spare */
+	.macro TAKE_MOST class
+	movl	%edi, %edx
+	addq	SEQ_HOOK_STEP(%rcx), %rdi
+	.if \class == CLASS_WIDE
+	addq	$8, %rdi
+	.endif
+	movzbl	SEQ_HOOK_STRING(%rcx), %r8d
+	leal	8(%rdi,%r8,8), %r9d
+	xorl	%r9d, %edx
+	cmpl	SEQ_RC_SUBBUF(%rsi), %edx
+	jae	97f
+	movl	%edi, %edx
+	.endm
+
+	.macro STRING class
+	.p2align 6
+90:	endbr64
+	ENTER
+	SAVE_MORE
+91:	FIND	\class
+	HEAD	\class
+	TAKE_MOST \class
+	prefetchw SEQ_RC_DATA + PREFETCH(%rsi,%rdx)
+	RECORD	\class, FRAME + 24
+	leaq	SEQ_RC_DATA + 8(%rsi,%rdx), %r9
+	movq	FRAME + 24 + 8 * words(%rsp), %rax
+	testq	%rax, %rax
+	jz	97f
+95:	movl	%eax, %edx
+	andl	$4095, %edx
+	cmpl	$4096 - 16, %edx
+	ja	97f
+	movdqu	(%rax), %xmm0
+	pxor	%xmm1, %xmm1
+	pcmpeqb	%xmm0, %xmm1
+	pmovmskb %xmm1, %edx
+	testl	%edx, %edx
+	jnz	96f
+	subl	$2, %r8d		/* 16 bytes without a NUL; room for it must be left */
+	jbe	97f
+	movdqu	%xmm0, (%r9)
+	addq	$16, %r9
+	addq	$16, %rdi
+	addq	$16, %rax
+	jmp	95b
+96:	bsfl	%edx, %edx
+	leaq	gkhi_string_mask + 16(%rip), %r10
+	subq	%rdx, %r10
+	movdqu	(%r10), %xmm1
+	pand	%xmm1, %xmm0		/* nothing of what lies behind the NUL */
+	shrl	$3, %edx
+	cmpl	%r8d, %edx
+	jae	97f
+	movdqu	%xmm0, (%r9)
+	leaq	8(%rdi,%rdx,8), %rdi
+	movq	%rdi, SEQ_RC_COMMIT(%rsi)
+92:	COUNT
+	RESTORE_MORE
+	LEAVE
+	popq	%rcx
+	ret
+97:	RESTORE_MORE
+	LEAVE
+	jmp	gkhi_stub_generic
+	SEQUENCE gkhi_string
+	.endm
+
+	TABLE	gkhi_stub_string, gkhi_string
+	.irp	class, CLASS_COMPACT, CLASS_WIDE, CLASS_NOCLOCK
+	.set	words, 0
+	.rept	GKHI_STUB_STRING_WORDS + 1
+	STRING	\class
+	.set	words, words + 1
+	.endr
+	.endr
+
+	.section .rodata
+	.balign	32
+gkhi_string_mask:			/* 16 bytes from +16 - n: n of ff, then 00 */
+	.quad	-1, -1, 0, 0
+	.text
+
+	/* ------------------------------------------------- vector registers */
 	/*
 	 * void port_call_saving_vectors(void (*fn)(void *, void *), void *a, void *b)
 	 * x87, SSE, AVX and AVX-512 state goes to the stack; where xsave is missing,

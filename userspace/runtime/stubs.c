@@ -24,6 +24,7 @@ extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
 extern const void *const gkhi_stub_fixed[GKHI_N_STREAM_CLASSES][GKHI_STUB_WORDS + 1];
+extern const void *const gkhi_stub_string[GKHI_N_STREAM_CLASSES][GKHI_STUB_STRING_WORDS + 1];
 
 uint32_t gkhi_xsave_size = 512;		/* fxsave's */
 uint32_t gkhi_xsave_mask;
@@ -32,6 +33,7 @@ _Static_assert(offsetof(struct gkhi_hook, stub) == 0, "the thunk jumps to *(%rcx
 _Static_assert(offsetof(struct gkhi_hook, route) == SEQ_HOOK_ROUTE, "SEQ_HOOK_ROUTE");
 _Static_assert(offsetof(struct gkhi_hook, step) == SEQ_HOOK_STEP, "SEQ_HOOK_STEP");
 _Static_assert(offsetof(struct gkhi_hook, counter) == SEQ_HOOK_COUNTER, "SEQ_HOOK_COUNTER");
+_Static_assert(offsetof(struct gkhi_hook, string_words) == SEQ_HOOK_STRING, "SEQ_HOOK_STRING");
 _Static_assert(offsetof(struct gkhi_hook, header) == SEQ_HOOK_HEADER, "SEQ_HOOK_HEADER");
 _Static_assert(offsetof(struct gkhi_hook, mode) == GKHI_HOOK_MODE, "GKHI_HOOK_MODE");
 _Static_assert(offsetof(struct gkhi_hook, fixed_words) == GKHI_HOOK_FIXED_WORDS, "GKHI_HOOK_FIXED_WORDS");
@@ -105,11 +107,17 @@ void gkhi_call_keeping_errno(void (*fn)(void *a, void *b), void *a, void *b)
 
 const void *port_stub(const struct gkhi_event *event, const struct gkhi_route *route)
 {
-	if (!gkhi_rseq_offset || event->n_tails || event->fixed_words > GKHI_STUB_WORDS)
+	unsigned int class = 0;
+
+	if (!gkhi_rseq_offset)
 		return gkhi_stub_generic;
-	for (unsigned int class = 0; class < GKHI_N_STREAM_CLASSES; class++) {
-		if (route->n_cpus[class])
-			return gkhi_stub_fixed[class][event->fixed_words];
-	}
+	while (class < GKHI_N_STREAM_CLASSES && !route->n_cpus[class])
+		class++;
+	if (class == GKHI_N_STREAM_CLASSES)
+		return gkhi_stub_generic;
+	if (!event->n_tails && event->fixed_words <= GKHI_STUB_WORDS)
+		return gkhi_stub_fixed[class][event->fixed_words];
+	if (gkhi_event_string_words(event) && event->fixed_words <= GKHI_STUB_STRING_WORDS)
+		return gkhi_stub_string[class][event->fixed_words];
 	return gkhi_stub_generic;
 }

@@ -142,6 +142,7 @@ enum gkhi_mode {
  * @name:   "provider:event", relative to the address of this field
  * @fixed_words: 8-byte words of the fixed part
  * @flags:  GKHI_HOOK_F_*
+ * @string_words: gkhi_event_string_words(), stored before a stub that reads it
  * @layout: layout hash
  * @priv:   the core's own
  * @header: the id again, as the 64-bit word that a header is made with
@@ -155,7 +156,8 @@ struct gkhi_hook {
 	uint32_t mode;
 	int32_t name;
 	uint16_t fixed_words;
-	uint16_t flags;
+	uint8_t flags;
+	uint8_t string_words;
 	uint64_t layout;
 	void *priv;
 	uint64_t header;
@@ -168,6 +170,7 @@ struct gkhi_hook {
 #define GKHI_HOOK_COUNTER	26
 #define GKHI_HOOK_MODE		28
 #define GKHI_HOOK_FIXED_WORDS	36
+#define GKHI_HOOK_STRING_WORDS	39
 #define GKHI_HOOK_HEADER	56
 
 #define GKHI_HOOK_F_BARE	0x01	/* states: [marker] alone: no key, no call */
@@ -305,6 +308,27 @@ struct gkhi_event {
 };
 
 #define GKHI_ABI_VERSION	1
+
+/*
+ * Events whose only tail is one string have stubs that copy it. This many words
+ * they may use for it: what is longer, or would have to be cut, is the slow
+ * path's. 0: no such event.
+ */
+static inline uint8_t gkhi_event_string_words(const struct gkhi_event *event)
+{
+	uint16_t i;
+
+	if (event->n_tails != 1)
+		return 0;
+	for (i = 0; i < event->n_fields; i++) {
+		if (event->fields[i].offset != GKHI_NO_OFFSET)
+			continue;
+		if (event->fields[i].type != GKHI_T_STRING)
+			return 0;
+		return event->fields[i].max >= 255 * 8 ? 255 : (uint8_t)(event->fields[i].max / 8);
+	}
+	return 0;
+}
 
 #ifdef __cplusplus
 }

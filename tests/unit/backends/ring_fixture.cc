@@ -137,6 +137,7 @@ gkhi_hook RingTest::MakeHook(const TestEvent &event, uint16_t id, fake_hook *pri
   hook.header = id;
   hook.mode = GKHI_MODE_CALL;
   hook.fixed_words = event.get()->fixed_words;
+  hook.string_words = gkhi_event_string_words(event.get());
   hook.priv = priv;
   return hook;
 }
