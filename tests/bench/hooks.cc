@@ -35,17 +35,22 @@ constexpr Hook kHooks[] = {
 };
 
 // The same sizes as the floor's ring: four sub-buffers, 1 MiB a stream.
-std::string Batch() {
-  std::string batch =
-      "channel main backend=ring mode=overwrite subbuf_size=256K n_subbufs=4\n"
-      "channel noclock backend=ring mode=overwrite stream=noclock subbuf_size=256K n_subbufs=4\n"
-      "channel log backend=printk rate=0 target=" +
-      WorkFile("printk.txt") + "\n";
-  for (const Hook &hook : kHooks) {
-    if (hook.channel == nullptr) continue;
-    batch += std::string("bench:") + hook.variant + " +" + hook.state + " channel=" + hook.channel + "\n";
-  }
-  return batch;
+std::string Channel(const char *name) {
+  const std::string channel = std::string("channel ") + name;
+  if (channel == "channel log") return channel + " backend=printk rate=0 target=" + WorkFile("printk.txt");
+  const std::string stream = channel == "channel noclock" ? " stream=noclock" : "";
+  return channel + " backend=ring mode=overwrite subbuf_size=256K n_subbufs=4" + stream;
+}
+
+// One batch a hook, so that one that is refused takes no other with it. The error's first line, or nothing.
+std::string SwitchOn(const Hook &hook) {
+  if (hook.channel == nullptr) return {};
+  const std::string batch =
+      Channel(hook.channel) + "\nbench:" + hook.variant + " +" + hook.state + " channel=" + hook.channel + "\n";
+  std::array<char, 1024> error{};
+  if (gkhi_control(batch.c_str(), error.data(), error.size()) == 0) return {};
+  const std::string text = error.data();
+  return "gkhi_control: " + text.substr(0, text.find('\n'));
 }
 
 // Why a variant does not do what its name says; empty: it does.
@@ -67,11 +72,10 @@ std::string WhyNot(const Hook &hook, void *state) {
 void AddHooks(std::vector<Variant> &out) {
   static std::array<char, sizeof kText> text;
   std::copy(std::begin(kText), std::end(kText), text.begin());
-  std::array<char, 512> error{};
-  const int rc = gkhi_control(Batch().c_str(), error.data(), error.size());
   for (const Hook &hook : kHooks) {
     Variant variant{.name = hook.variant, .run = hook.run, .slice = hook.slice, .state = {text.data(), text.data()}, .skip = {}};
-    variant.skip = rc != 0 ? "gkhi_control: " + std::string(error.data()) : WhyNot(hook, text.data());
+    variant.skip = SwitchOn(hook);
+    if (variant.skip.empty()) variant.skip = WhyNot(hook, text.data());
     out.push_back(variant);
   }
 }

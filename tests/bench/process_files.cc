@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <vector>
 
 namespace gkhi::bench {
@@ -47,11 +48,13 @@ std::optional<std::uint64_t> RingEvents(const std::string &channel) {
   gkhi_ring_file head{};
   if (!file.read(reinterpret_cast<char *>(&head), sizeof head) || head.magic != GKHI_RING_MAGIC) return std::nullopt;
   std::uint64_t events = 0;
+  std::vector<std::uint64_t> hits(head.n_counters);
   for (std::uint32_t stream = 0; stream < head.n_streams; ++stream) {
-    std::uint64_t commit = 0;
-    file.seekg(static_cast<std::streamoff>(GKHI_RING_PAGE + stream * head.stride + GKHI_RC_COMMIT));
-    if (!file.read(reinterpret_cast<char *>(&commit), sizeof commit)) return std::nullopt;
-    events += commit & GKHI_COMMIT_COUNT_MASK;
+    file.seekg(static_cast<std::streamoff>(GKHI_RING_PAGE + stream * head.stride + head.hits_offset));
+    if (!file.read(reinterpret_cast<char *>(hits.data()), static_cast<std::streamsize>(hits.size() * sizeof hits[0]))) {
+      return std::nullopt;
+    }
+    events = std::accumulate(hits.begin(), hits.end(), events);
   }
   return events;
 }

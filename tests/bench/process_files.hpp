@@ -11,7 +11,7 @@ namespace gkhi::bench {
 // The process's directory below GKHI_DIR; empty: none yet.
 std::string ProcessDirectory();
 
-// Events ever committed to a ring, modulo 2^24 per stream; differences of small numbers are exact.
+// Events ever committed to a ring, by its counters.
 std::optional<std::uint64_t> RingEvents(const std::string &channel);
 
 // "static", "marker" or "disabled" with the reason when it is not what was asked for; "not found".

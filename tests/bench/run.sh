@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The benchmark, whole: build, measure side by side in one run, write build/bench/user.json and print the table.
 #
-#   BENCH_PASSES, BENCH_ROUNDS, BENCH_COLD_ROUNDS   shorter or longer (defaults: 5, 300, 60)
+#   BENCH_PASSES, BENCH_ROUNDS, BENCH_COLD_ROUNDS   shorter or longer (defaults: 5, 300, 100)
 #   BUILD                                           build folder (default: build)
 #
 # Runs as root or not; as root everything that is measured runs as an unprivileged user, beside an LTTng session daemon of that
@@ -15,9 +15,9 @@ cmake --build "$build" --target bench -j"$(nproc)" >"$build/bench-build.log" 2>&
 	{ tail -n 30 "$build/bench-build.log" >&2; echo "run.sh: the benchmark does not build" >&2; exit 1; }
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/gkhi-bench.XXXXXX")
-# shellcheck source=tests/bench/lttng-session.sh
+# shellcheck source-path=SCRIPTDIR source=lttng-session.sh
 . "$here/lttng-session.sh"
-# shellcheck source=tests/bench/uprobe.sh
+# shellcheck source-path=SCRIPTDIR source=uprobe.sh
 . "$here/uprobe.sh"
 finish() {
 	uprobe_stop >/dev/null 2>&1 || true
@@ -40,7 +40,7 @@ as_user() {
 	)
 }
 as_user timeout 600 "$dir/gkhi-bench" --passes "${BENCH_PASSES:-5}" --rounds "${BENCH_ROUNDS:-300}" \
-	--cold-rounds "${BENCH_COLD_ROUNDS:-60}" -o "$dir/raw.json"
+	--cold-rounds "${BENCH_COLD_ROUNDS:-100}" -o "$dir/raw.json"
 uprobe_stop
 lttng_stop "$dir"
 

@@ -12,7 +12,7 @@ namespace gkhi::bench {
 struct Options {
   int passes = 5;        // each gives one figure per variant; the report takes their median
   int rounds = 300;      // hot slices per pass
-  int cold_rounds = 60;  // single events with an evicted cache per pass
+  int cold_rounds = 100;  // single events with an evicted cache per pass
   std::size_t evict_bytes = 8u << 20;
 };
 
