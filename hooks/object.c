@@ -309,26 +309,38 @@ static void gkhi_object_complain(const struct gkhi_object *o)
 	port_log(line);
 }
 
-/* Bring the object's hooks into the states that their entries are in already. */
-static int gkhi_object_switch(const struct gkhi_object *o)
+static void gkhi_object_stays_off(const struct gkhi_object *o)
 {
 	uint32_t i;
-	int err = gkhi_plan_reserve(o->n_hooks);
 
-	if (err)
-		return err;
+	for (i = 0; i < o->n_hooks; i++) {
+		struct gkhi_hook_entry *e = o->hooks[i].hook ? o->hooks[i].hook->priv : NULL;
+
+		if (!e || e->state == GKHI_DISABLED)
+			continue;
+		e->why = GKHI_WHY_NO_MEMORY;
+		port_hook_changed(e);
+	}
+	port_log("out of memory: hooks of an object that came while they were on stay off there");
+}
+
+/* Bring the object's hooks into the states that their entries are in already. Room for the plan is there. */
+static void gkhi_object_switch(const struct gkhi_object *o)
+{
+	uint32_t i;
+
 	for (i = 0; i < o->n_hooks; i++) {
 		struct gkhi_hook_entry *e = o->hooks[i].hook ? o->hooks[i].hook->priv : NULL;
 
 		if (e && e->state != GKHI_DISABLED)
 			gkhi_plan(e);
 	}
-	err = gkhi_plan_prepare();
-	if (err)
-		gkhi_plan_forget();
-	else
+	if (!gkhi_plan_prepare()) {
 		gkhi_plan_commit();
-	return err;
+		return;
+	}
+	gkhi_plan_forget();
+	gkhi_object_stays_off(o);
 }
 
 /* Remembered batches are for names that were not there before. */
@@ -390,6 +402,8 @@ int gkhi_core_add(struct gkhi_module *module)
 	err = gkhi_object_entries(o);
 	if (!err)
 		err = gkhi_object_events(o);
+	if (!err)
+		err = gkhi_plan_reserve(o->n_hooks);
 	if (err) {
 		gkhi_object_undo(o, before);
 		return err;
@@ -398,9 +412,9 @@ int gkhi_core_add(struct gkhi_module *module)
 	if (o->n_broken)
 		gkhi_object_complain(o);
 	gkhi_object_tell(o, before);
-	err = gkhi_object_switch(o);
+	gkhi_object_switch(o);
 	gkhi_object_later(before);
-	return err;
+	return 0;
 }
 
 /* ---------------------------------------------------------------------------- gone */
