@@ -392,6 +392,8 @@ void port_hook_changed(struct gkhi_hook_entry* entry) {
 }
 
 void port_channels_changed(void) {}
+bool port_orphan;
+void port_adopt(void) { port_orphan = false; }
 void port_log(const char* line) { world.log.emplace_back(line); }
 const char* port_module_name(const struct gkhi_module*) { return "/usr/lib/libfake.so.1"; }
 
