@@ -37,6 +37,7 @@ std::optional<Operand> Evaluator::Evaluate(StringRef text) {
   text_ = text;
   at_ = 0;
   depth_ = 0;
+  unassigned_ = nullptr;
   Result operand = Unary();
   if (!operand) return std::nullopt;
   Skip();
@@ -286,7 +287,8 @@ Evaluator::Result Evaluator::CallArgument() {
   if (digits.getAsInteger(10, number) || !number) return Fail("wanted $arg1, $arg2, ...");
   if (!place_.call) return Fail("$arg" + utostr(number) + " has a value only at before_call and after_call");
   if (number > place_.call->arg_size())
-    return Fail("$arg" + utostr(number) + ": the call has " + utostr(place_.call->arg_size()) + " arguments");
+    return Fail("$arg" + utostr(number) + ": the call has " + utostr(place_.call->arg_size()) +
+                (place_.call->arg_size() == 1 ? " argument" : " arguments"));
   Operand operand;
   operand.base = place_.call->getArgOperand(number - 1);
   if (Function *callee = place_.call->getCalledFunction())

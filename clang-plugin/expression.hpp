@@ -73,8 +73,8 @@ class Evaluator {
   // The value of an expression, its loads inserted at the builder. NULL on error: see error().
   std::optional<Operand> Evaluate(llvm::StringRef text);
   [[nodiscard]] const ExpressionError &error() const { return error_; }
-  // Variables that the expression read and that no store can have reached.
-  [[nodiscard]] const std::vector<const Variable *> &unassigned() const { return unassigned_; }
+  // A variable that the expression read and that no store can have reached; NULL if there is none.
+  [[nodiscard]] const Variable *unassigned() const { return unassigned_; }
 
  private:
   using Result = std::optional<Operand>;
@@ -113,7 +113,7 @@ class Evaluator {
   size_t at_ = 0, token_ = 0;
   unsigned depth_ = 0;
   ExpressionError error_;
-  std::vector<const Variable *> unassigned_;
+  const Variable *unassigned_ = nullptr;
 };
 
 }  // namespace gkhi

@@ -61,7 +61,7 @@ Operand Evaluator::FromVariable(const Variable &variable) {
   operand.type = variable.debug->getType();
   operand.storage = Storage::kMemory;
   if (place_.kind == GKHI_SITE_RETURN) FunctionScope::KeepAlive(variable);
-  if (!FunctionScope::MayHaveValue(variable, place_.before)) unassigned_.push_back(&variable);
+  if (!FunctionScope::MayHaveValue(variable, place_.before)) unassigned_ = &variable;
   if (variable.indirect) operand.base = LoadSafely(PointerType::get(builder_.getInt8Ty(), 0), operand.base);
   return operand;
 }
@@ -248,7 +248,8 @@ Evaluator::Result Evaluator::Index(Operand operand) {
   uint64_t bits = element ? Strip(element) ? Strip(element)->getSizeInBits() : 0 : 0;
   if (IsPointer(element)) bits = 64;
   if (!bits) return Fail("'[]' on '" + TypeName(operand.type) + "': the size of its elements is not known");
-  if (index > INT32_MAX || index * stride * bits / 8 > INT32_MAX) return Fail("index " + utostr(index) + " is too far away");
+  if (index > INT32_MAX || index * stride * bits / 8 > INT32_MAX)
+    return Fail("index " + utostr(index) + " is too far away");
   operand.offset += static_cast<int64_t>(index * stride * bits / 8);
   operand.dimension = last ? 0 : operand.dimension + 1;
   if (last) operand.type = element;

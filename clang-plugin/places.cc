@@ -19,7 +19,7 @@ namespace {
 
 const DILocation *FunctionLocation(Function &function) {
   DISubprogram *debug = function.getSubprogram();
-  return DILocation::get(function.getContext(), debug->getScopeLine(), 0, debug);
+  return DILocation::get(function.getContext(), debug->getLine(), 0, debug);
 }
 
 const DILocation *LocationOf(const Instruction &instruction, Function &function) {

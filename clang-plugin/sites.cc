@@ -144,6 +144,12 @@ bool SitePlacer::MakeArgument(const Provider &provider, const Event &event, cons
   RecordValue argument;
   if (operand) problem = FitField(field, *operand, argument);
   if (problem.empty()) {
+    if (const Variable *variable = evaluator.unassigned()) {
+      reporter_.AtYaml(provider, source.position, Severity::kWarning,
+                       EventText(event) + "'" + variable->debug->getName().str() +
+                           "' has no value yet at this place: what is recorded is garbage");
+      NoteSource(place, "the place is here, in '" + pad.function + "'");
+    }
     pad.arguments.push_back(std::move(argument));
     return true;
   }
@@ -173,12 +179,6 @@ void SitePlacer::Insert(const Provider &provider, const Event &event, const Site
     good &= MakeArgument(provider, event, count, *ArgumentOf(site, count.name), evaluator, place, pad);
   }
   if (!good) return;
-  for (const Variable *variable : evaluator.unassigned()) {
-    reporter_.AtYaml(provider, site.position, Severity::kWarning,
-                     EventText(event) + "'" + variable->debug->getName().str() +
-                         "' has no value yet at this place: what is recorded is garbage");
-    NoteSource(place, "the place is here, in '" + pad.function + "'");
-  }
   EmitPad(builder, pad);
 }
 

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+int handle(int length, int depth)
+{
+	return length * depth;
+}
