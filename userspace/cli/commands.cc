@@ -4,11 +4,13 @@
 
 namespace gkhi::cli {
 
+const Command &MapCommand();
 const Command &ReportCommand();
 
 const std::vector<const Command *> &Commands() {
   static const std::vector<const Command *> commands = {
       &ReportCommand(),
+      &MapCommand(),
   };
   return commands;
 }
