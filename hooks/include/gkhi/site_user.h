@@ -48,6 +48,9 @@
 #define GKHI_COLD_LABEL __attribute__((cold));
 #endif
 
+/* Both assembler dialects: -masm=intel changes inline assembler too. */
+#define GKHI_ASM(att, intel) "{" att "|" intel "}"
+
 #define GKHI_NOP5 ".byte 0x0f,0x1f,0x44,0x00,0x00\n"
 #define GKHI_ALIGN5 ".p2align 3,,4\n"
 
@@ -73,9 +76,10 @@
 	".hidden gkhi_thunk_" #sym "\n"						\
 	".type gkhi_thunk_" #sym ",@function\n"					\
 	"gkhi_thunk_" #sym ":\n"						\
-	"pushq %%rcx\n"								\
-	"leaq gkhi_hook_" #sym "(%%rip),%%rcx\n"				\
-	"jmpq *(%%rcx)\n"							\
+	GKHI_ASM("pushq %%rcx", "push rcx") "\n"				\
+	GKHI_ASM("leaq gkhi_hook_" #sym "(%%rip),%%rcx",			\
+		 "lea rcx,[rip+gkhi_hook_" #sym "]") "\n"			\
+	GKHI_ASM("jmpq *(%%rcx)", "jmp qword ptr [rcx]") "\n"			\
 	".size gkhi_thunk_" #sym ",.-gkhi_thunk_" #sym "\n"			\
 	".popsection\n"								\
 	".endif\n"
@@ -103,7 +107,8 @@
 #define GKHI_DEFINE_TO_PAD(sym)							\
 	GKHI_INLINE bool gkhi_to_pad_##sym(void)				\
 	{									\
-		__asm__ goto("cmpl $2,gkhi_hook_" #sym "+28(%%rip)\n"		\
+		__asm__ goto(GKHI_ASM("cmpl $2,gkhi_hook_" #sym "+28(%%rip)",	\
+				      "cmp dword ptr [rip+gkhi_hook_" #sym "+28],2") "\n" \
 			     "je %l[gkhi_pad]\n"				\
 			     : : : "cc", "memory" : gkhi_pad);			\
 		return false;							\
@@ -120,7 +125,8 @@
 		uint32_t gkhi_mode;						\
 		__asm__ volatile(						\
 			GKHI_ASM_HOOK(sym, event, lo, hi, words, 2)		\
-			"movl gkhi_hook_" #sym "+28(%%rip),%0\n"		\
+			GKHI_ASM("movl gkhi_hook_" #sym "+28(%%rip),%0",	\
+				 "mov %0,dword ptr [rip+gkhi_hook_" #sym "+28]") "\n" \
 			: "=r"(gkhi_mode));					\
 		return __builtin_expect(gkhi_mode != 0, 0);			\
 	}
@@ -184,9 +190,11 @@ GKHI_INLINE const void *gkhi_follow(const volatile void *p)
 #endif
 #define GKHI_NO_READS
 
-#define GKHI_CALL_BEGIN "leaq -128(%%rsp),%%rsp\n"
+#define GKHI_CALL_BEGIN GKHI_ASM("leaq -128(%%rsp),%%rsp", "lea rsp,[rsp-128]") "\n"
 #define GKHI_CALL_END(sym, n)							\
-	"call gkhi_thunk_" #sym "\nleaq 128+8*" #n "(%%rsp),%%rsp\n"
+	"call gkhi_thunk_" #sym "\n"						\
+	GKHI_ASM("leaq 128+8*" #n "(%%rsp),%%rsp", "lea rsp,[rsp+128+8*" #n "]") "\n"
+#define GKHI_PUSH(operand) GKHI_ASM("pushq %" #operand, "push %" #operand) "\n"
 #define GKHI_WORD(v) "er"((uint64_t)(v))
 
 #define GKHI_CALL0(sym, reads)							\
@@ -194,19 +202,19 @@ GKHI_INLINE const void *gkhi_follow(const volatile void *p)
 		: : "i"(0) reads : "cc")
 #define GKHI_CALL1(sym, reads, v0)						\
 	__asm__ __inline __volatile__(GKHI_CALL_BEGIN				\
-		"pushq %0\n" GKHI_CALL_END(sym, 1)				\
+		GKHI_PUSH(0) GKHI_CALL_END(sym, 1)				\
 		: : GKHI_WORD(v0) reads : "cc")
 #define GKHI_CALL2(sym, reads, v0, v1)						\
 	__asm__ __inline __volatile__(GKHI_CALL_BEGIN				\
-		"pushq %1\npushq %0\n" GKHI_CALL_END(sym, 2)			\
+		GKHI_PUSH(1) GKHI_PUSH(0) GKHI_CALL_END(sym, 2)			\
 		: : GKHI_WORD(v0), GKHI_WORD(v1) reads : "cc")
 #define GKHI_CALL3(sym, reads, v0, v1, v2)					\
 	__asm__ __inline __volatile__(GKHI_CALL_BEGIN				\
-		"pushq %2\npushq %1\npushq %0\n" GKHI_CALL_END(sym, 3)	\
+		GKHI_PUSH(2) GKHI_PUSH(1) GKHI_PUSH(0) GKHI_CALL_END(sym, 3)	\
 		: : GKHI_WORD(v0), GKHI_WORD(v1), GKHI_WORD(v2) reads : "cc")
 #define GKHI_CALL4(sym, reads, v0, v1, v2, v3)					\
 	__asm__ __inline __volatile__(GKHI_CALL_BEGIN				\
-		"pushq %3\npushq %2\npushq %1\npushq %0\n" GKHI_CALL_END(sym, 4) \
+		GKHI_PUSH(3) GKHI_PUSH(2) GKHI_PUSH(1) GKHI_PUSH(0) GKHI_CALL_END(sym, 4) \
 		: : GKHI_WORD(v0), GKHI_WORD(v1), GKHI_WORD(v2), GKHI_WORD(v3)	\
 		reads : "cc")
 
@@ -214,7 +222,9 @@ GKHI_INLINE const void *gkhi_follow(const volatile void *p)
 #define GKHI_CALL_FRAME(sym, reads, n, frame)					\
 	__asm__ __inline __volatile__(GKHI_CALL_BEGIN				\
 		".set .Lgkhi_i,8*" #n "\n.rept " #n "\n"			\
-		".set .Lgkhi_i,.Lgkhi_i-8\npushq .Lgkhi_i(%[gkhi_f])\n.endr\n"	\
+		".set .Lgkhi_i,.Lgkhi_i-8\n"					\
+		GKHI_ASM("pushq .Lgkhi_i(%[gkhi_f])", "push qword ptr [%[gkhi_f]+.Lgkhi_i]") \
+		"\n.endr\n"							\
 		GKHI_CALL_END(sym, n)						\
 		: : [gkhi_f] "r"(frame), "m"(*(const uint64_t (*)[n])(frame))	\
 		reads : "cc")
