@@ -54,7 +54,7 @@ std::string RecordHead(const Pad &pad, bool kernel) {
   const Event &event = *pad.event;
   std::string section = kernel ? ".pushsection gkhi_sites,\"a?\",@progbits\n"
                                : ".pushsection gkhi_sites,\"ao?\",@progbits,.Lgkhi_pad${:uid}\n";
-  std::string keep = kernel ? "" : ".reloc .,R_X86_64_NONE,gkhi_hook_" + event.symbol + "\n";
+  std::string keep = kernel ? "" : ".reloc .,BFD_RELOC_NONE,gkhi_hook_" + event.symbol + "\n";
   return section + ".balign 4\n991:\n" + keep + ".2byte 0x6b47\n.byte 1,1\n.4byte 992f-991b\n.4byte " +
          utostr(event.layout_lo) + "," + utostr(event.layout_hi) + "\n.4byte 990b-.\n.4byte " +
          utostr(pad.line) + "\n.byte 5," + utostr(pad.arguments.size()) + "," + utostr(pad.kind) +

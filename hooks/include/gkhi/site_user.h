@@ -21,6 +21,8 @@
  *  - "nr", never "nor": clang spills every operand that may be memory;
  *  - section flag "o" with a label: --gc-sections keeps the records of kept
  *    code and drops those of dropped code; "?" puts them in its COMDAT group;
+ *  - a record keeps its hook by a relocation that does nothing: lld drops what
+ *    only __start_gkhi_hooks names, and no code names the hook of a bare marker;
  *  - the hook is emitted from assembler in a COMDAT group: "i" operands for
  *    statics are illegal under -fPIC and LTO.
  */
@@ -165,7 +167,8 @@
 		GKHI_ALIGN5							\
 		".Lgkhi_pad%=:\n990:\n" GKHI_NOP5				\
 		".pushsection gkhi_sites,\"ao?\",@progbits,.Lgkhi_pad%=\n"	\
-		".balign 4\n991:\n.2byte 0x6b47\n.byte 1," #flags "\n"		\
+		".balign 4\n991:\n.reloc .,BFD_RELOC_NONE,gkhi_hook_" #sym "\n"	\
+		".2byte 0x6b47\n.byte 1," #flags "\n"				\
 		".4byte 992f-991b\n.4byte " #lo "," #hi "\n.4byte 990b-.\n"	\
 		".4byte " GKHI_STR(__LINE__) "\n.byte 5," #nargs ",0,0\n"	\
 		".asciz \"" event "\"\n.asciz \"\"\n.asciz \"" __FILE__ "\"\n"	\
