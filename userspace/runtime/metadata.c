@@ -95,9 +95,6 @@ static void write_block(struct strbuf *t, const struct gkhi_event *event, uint32
 {
 	sb_str(t, "/* gkhi-event {\"id\":");
 	sb_dec(t, id);
-	sb_str(t, ",\"layout\":\"0x");
-	sb_hex(t, event->layout, 16);
-	sb_char(t, '"');
 	write_json(t, event->json ? event->json : "{}");
 	sb_str(t, " */\nevent { name = \"");
 	sb_str(t, event->provider);

@@ -157,6 +157,7 @@ static void link_in(struct gkhi_module *module)
 	module->priv[0] = modules;
 	module->priv[1] = NULL;
 	remember_path(module);
+	gkhi_vfork_bind();
 	modules = module;
 	expect_exit();
 	if (live)

@@ -87,6 +87,9 @@ int gkhi_agent_start(void);
 void gkhi_fork_init(void);
 void gkhi_fork_opened(void);		/* in a forked child with a directory of its own now: channels too */
 
+/* vfork (vfork_bind.c): from every object; constructors only, for the loader's lock. */
+void gkhi_vfork_bind(void);
+
 /* Start (start.c): idempotent; called by the library's constructor and by the first gkhi_module_add(). */
 void gkhi_start(void);
 

@@ -15,7 +15,11 @@
 #include "strbuf.h"
 
 int gkhi_remote_call(unsigned int op);
-extern __attribute__((weak)) void gkhi_remote_entry(void);	/* x86-64 has one */
+#if defined(__x86_64__)
+void gkhi_remote_entry(void);		/* not weak: an archive would leave it behind */
+#else
+#define gkhi_remote_entry NULL
+#endif
 
 struct gkhi_runtime_info gkhi_runtime_info __attribute__((used)) = {
 	.magic = GKHI_CONTROL_MAGIC,

@@ -61,6 +61,24 @@ static void complain(const char *where, const char *what)
 	port_log(line);
 }
 
+/* Of an error of several lines (what, the batch, a caret, a hint) the first and the hint. */
+static void complain_of_batch(const char *error)
+{
+	char line[400];
+	struct strbuf t = sb_into(line, sizeof(line));
+	const char *end = strchr(error, '\n');
+	const char *hint = end;
+
+	for (int i = 0; i < 2 && hint; i++)
+		hint = strchr(hint + 1, '\n');
+	sb_bytes(&t, error, end ? (size_t)(end - error) : strlen(error));
+	if (hint && hint[1]) {
+		sb_str(&t, ": ");
+		sb_str(&t, hint + 1);
+	}
+	complain("GKHI: ", line);
+}
+
 /* Control lock held, signals blocked. */
 static int start_tracing(void)
 {
@@ -76,7 +94,7 @@ static int start_tracing(void)
 	err = gkhi_batch_run(gkhi_environment.batch, strlen(gkhi_environment.batch), GKHI_BATCH_LATER, error,
 			     sizeof(error));
 	if (err)
-		complain("GKHI: ", error);
+		complain_of_batch(error);
 	return err;
 }
 
@@ -106,6 +124,7 @@ void gkhi_start(void)
 	started = true;
 	read_environment();
 	gkhi_fork_init();
+	gkhi_vfork_bind();
 	PORT_STORE_RELEASE(gkhi_runtime_info.ready, 1);
 	if (!gkhi_environment.batch)
 		return;

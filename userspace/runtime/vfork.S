@@ -32,6 +32,9 @@
 	.type	vfork, @function
 	.globl	__vfork
 	.set	__vfork, vfork
+	.globl	gkhi_vfork		/* for vfork_bind.c: this one, whatever comes before it */
+	.hidden	gkhi_vfork
+	.set	gkhi_vfork, vfork
 	.p2align 4
 vfork:
 	.cfi_startproc

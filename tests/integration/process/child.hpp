@@ -21,7 +21,7 @@ namespace gkhi::test {
 class Folder {
  public:
   Folder() {
-    char name[] = "/tmp/gkhi-process-XXXXXX";
+    char name[] = "/dev/shm/gkhi-test-XXXXXX";
     path_ = mkdtemp(name);
   }
   ~Folder() {

@@ -334,7 +334,7 @@ TEST_F(Metadata, IsThereWhenDeclareReturns) {
   ASSERT_EQ(port_event_declare(&event_, 5, GKHI_STREAM_COMPACT), 0);
   EXPECT_EQ(
       Text(),
-      "/* gkhi-event {\"id\":5,\"layout\":\"0x0123456789abcdef\",\"provider\":\"demo\",\"name\":\"tick\","
+      "/* gkhi-event {\"id\":5,\"provider\":\"demo\",\"name\":\"tick\","
       "\"doc\":\"a *\\/ in a text\"} */\n"
       "event { name = \"demo:tick\"; id = 5; stream_id = 0; loglevel = 6; fields := struct { uint32_t n; "
       "struct { } align(64) _end; }; };\n");
