@@ -231,7 +231,8 @@ TEST_F(Request, StoppedByJobControl) {
   EXPECT_EQ(process.error(), Pid(target) + ": not done within 200 ms: no thread of it could be stopped");
   kill(target.pid(), SIGCONT);
   EXPECT_TRUE(Process::Open(target.pid()));
-  EXPECT_EQ(target.Finish(), 0);
+  // The kernel itself interrupts epoll_wait() by SIGSTOP and SIGCONT, of which the program may complain.
+  EXPECT_TRUE(WIFEXITED(target.Finish()));
 }
 
 TEST_F(Request, AForeignFolderIsRefused) {
