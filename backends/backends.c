@@ -7,6 +7,7 @@
 
 static const struct gkhi_backend *const backends[] = {
 	&gkhi_backend_ring,
+	&gkhi_backend_printk,
 };
 
 const struct gkhi_backend *gkhi_backend_find(const char *name)

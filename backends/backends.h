@@ -8,5 +8,6 @@
 #include <gkhi/channel.h>
 
 extern const struct gkhi_backend gkhi_backend_ring;
+extern const struct gkhi_backend gkhi_backend_printk;
 
 #endif

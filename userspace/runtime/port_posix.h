@@ -154,6 +154,17 @@ static inline void port_load_fence(void)
 void port_wake_all(uint32_t *word);
 bool port_thread_exists(uint32_t tid);			/* of this or any process; any context */
 
+/*
+ * -- where lines of text go (sink.c): target is "stderr", "syslog", "syslog:SOCKET"
+ * or a file. Writing is for any context and leaves signals and errno alone: 0 or
+ * -errno. Time for rate limits: CLOCK_MONOTONIC in ns.
+ */
+struct port_sink;
+int port_sink_open(const char *target, struct port_sink **sink);
+void port_sink_close(struct port_sink *sink);
+int port_sink_write(struct port_sink *sink, unsigned int level, const char *text, size_t n);
+uint64_t port_nanoseconds(void);
+
 /* -- stubs (stubs.S, stubs.c): rcx = hook on entry, see abi.h */
 struct gkhi_route;
 extern const char gkhi_stub_none[];	/* does nothing */

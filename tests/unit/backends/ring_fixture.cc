@@ -31,7 +31,8 @@ std::vector<Packet> RingView::Packets(uint32_t stream) const {
       bytes = gkhi_commit_offset(commit) % f.subbuf_size + 8;
       p.count = gkhi_commit_count(commit);
     } else {
-      p.count = static_cast<uint32_t>(header_at((index + 1) % f.n_subbufs).count_begin - p.header.count_begin);
+      p.count =
+          static_cast<uint32_t>(header_at((index + 1) % f.n_subbufs).count_begin - p.header.count_begin);
     }
     EXPECT_GE(bytes, sizeof(gkhi_packet));
     EXPECT_LE(bytes, f.subbuf_size);

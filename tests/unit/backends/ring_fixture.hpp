@@ -3,8 +3,8 @@
 // that follows the format page and nothing else.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <gkhi/ring.h>
+#include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>

@@ -16,11 +16,13 @@ std::string StringAt(const std::vector<uint64_t> &words, size_t at, size_t *end)
   const size_t room = (words.size() - at) * 8, length = strnlen(bytes, room);
   EXPECT_LT(length, room) << "no NUL in the record";
   *end = at + length / 8 + 1;
-  for (size_t i = length; i < (*end - at) * 8; i++) EXPECT_EQ(bytes[i], 0) << "bytes behind the NUL went to the buffer";
+  for (size_t i = length; i < (*end - at) * 8; i++)
+    EXPECT_EQ(bytes[i], 0) << "bytes behind the NUL went to the buffer";
   return std::string(bytes, length);
 }
 
-class RingStrings : public RingTest, public testing::WithParamInterface<std::tuple<uint32_t, uint16_t, uint32_t>> {};
+class RingStrings : public RingTest,
+                    public testing::WithParamInterface<std::tuple<uint32_t, uint16_t, uint32_t>> {};
 
 TEST_P(RingStrings, EveryLengthAtEveryAlignment) {
   const auto [stream_class, words, max] = GetParam();
@@ -77,7 +79,8 @@ TEST_F(RingTest, StringAtTheEndOfItsPage) {
   TestEvent event(1, 1, 64);
   fake_hook priv;
   gkhi_hook hook = MakeHook(event, 7, &priv);
-  char *page = static_cast<char *>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char *page =
+      static_cast<char *>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_EQ(mprotect(page + 4096, 4096, PROT_NONE), 0);
   for (size_t length = 0; length < 40; length++) {
     char *s = page + 4096 - length - 1;
@@ -122,9 +125,11 @@ TEST_F(RingTest, AllKindsOfTails) {
   Open(4096, 4);
   TestEvent event(2, 2, 16);  // counts in word 1: u32 at 8, u32 at 12
   gkhi_field sequence{}, binary{}, array{};
-  sequence.type = GKHI_T_UINT, sequence.size = 4, sequence.form = GKHI_FORM_SEQUENCE, sequence.offset = GKHI_NO_OFFSET;
+  sequence.type = GKHI_T_UINT, sequence.size = 4, sequence.form = GKHI_FORM_SEQUENCE,
+  sequence.offset = GKHI_NO_OFFSET;
   sequence.len_offset = 8, sequence.max = 8;
-  binary.type = GKHI_T_BINARY, binary.size = 1, binary.form = GKHI_FORM_SEQUENCE, binary.offset = GKHI_NO_OFFSET;
+  binary.type = GKHI_T_BINARY, binary.size = 1, binary.form = GKHI_FORM_SEQUENCE,
+  binary.offset = GKHI_NO_OFFSET;
   binary.len_offset = 12, binary.max = 32;
   array.type = GKHI_T_UINT, array.size = 2, array.form = GKHI_FORM_ARRAY, array.offset = GKHI_NO_OFFSET;
   array.len_offset = GKHI_NO_OFFSET, array.max = 10;
@@ -133,9 +138,13 @@ TEST_F(RingTest, AllKindsOfTails) {
   const uint32_t numbers[] = {1, 2, 3};
   const char bytes[] = "0123456789";
   const uint16_t shorts[10] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
-  const uint64_t frame[] = {42, 3ull | 10ull << 32, reinterpret_cast<uintptr_t>("first"),
-                            reinterpret_cast<uintptr_t>("a string that is cut"), reinterpret_cast<uintptr_t>(numbers),
-                            reinterpret_cast<uintptr_t>(bytes), reinterpret_cast<uintptr_t>(shorts)};
+  const uint64_t frame[] = {42,
+                            3ull | 10ull << 32,
+                            reinterpret_cast<uintptr_t>("first"),
+                            reinterpret_cast<uintptr_t>("a string that is cut"),
+                            reinterpret_cast<uintptr_t>(numbers),
+                            reinterpret_cast<uintptr_t>(bytes),
+                            reinterpret_cast<uintptr_t>(shorts)};
   ASSERT_EQ(Write(event, 7, {std::begin(frame), std::end(frame)}), 0);
   const std::vector<uint64_t> words = view().Packets(stream())[0].words;
   size_t at = 3;
@@ -153,12 +162,14 @@ TEST_F(RingTest, PointersToNothingBecomeZeros) {
   Open(4096, 4);
   TestEvent event(1);
   gkhi_field sequence{};
-  sequence.type = GKHI_T_UINT, sequence.size = 8, sequence.form = GKHI_FORM_SEQUENCE, sequence.offset = GKHI_NO_OFFSET;
+  sequence.type = GKHI_T_UINT, sequence.size = 8, sequence.form = GKHI_FORM_SEQUENCE,
+  sequence.offset = GKHI_NO_OFFSET;
   sequence.len_offset = 0, sequence.max = 8;
   event.fields().push_back(sequence);
   event.Refresh();
   ASSERT_EQ(Write(event, 7, {2, 0}), 0);
-  EXPECT_EQ(view().Packets(stream())[0].words, (std::vector<uint64_t>{view().Packets(stream())[0].words[0], 2, 0, 0}));
+  EXPECT_EQ(view().Packets(stream())[0].words,
+            (std::vector<uint64_t>{view().Packets(stream())[0].words[0], 2, 0, 0}));
 }
 
 // A neighbour that shortens and lengthens the string all the time: every record is whole.

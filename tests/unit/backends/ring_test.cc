@@ -31,9 +31,9 @@ TEST_F(RingTest, FileDescribesItself) {
 TEST_F(RingTest, BadGeometryIsRefusedAndNothingIsLeftBehind) {
   const struct {
     uint32_t subbuf_size, n_subbufs, stream_class, mode;
-  } bad[] = {{4095, 4, 0, 0},          {2048, 4, 0, 0},    {GKHI_SUBBUF_MAX * 2, 4, 0, 0},
-             {4096, 3, 0, 0},          {4096, 2, 0, 0},    {GKHI_SUBBUF_MAX, 128, 0, 0},
-             {4096, 4, 3, 0},          {4096, 4, 0, 2}};
+  } bad[] = {{4095, 4, 0, 0}, {2048, 4, 0, 0}, {GKHI_SUBBUF_MAX * 2, 4, 0, 0},
+             {4096, 3, 0, 0}, {4096, 2, 0, 0}, {GKHI_SUBBUF_MAX, 128, 0, 0},
+             {4096, 4, 3, 0}, {4096, 4, 0, 2}};
   for (const auto &b : bad) {
     gkhi_channel ch{};
     std::strcpy(ch.config.name, "bad");
@@ -55,10 +55,13 @@ TEST_F(RingTest, FailuresOfTheWorldLeaveNothingBehind) {
   EXPECT_EQ(gkhi_backend_find("ring")->open(&ch), -ENOMEM);
 }
 
-TEST_F(RingTest, NoBackendOfThatName) { EXPECT_EQ(gkhi_backend_find("rings"), nullptr); }
+TEST_F(RingTest, NoBackendOfThatName) {
+  EXPECT_EQ(gkhi_backend_find("rings"), nullptr);
+}
 
 // Every class, every number of words that has a stub and one that has none; by stub and by write().
-class RingShapes : public RingTest, public testing::WithParamInterface<std::tuple<uint32_t, uint16_t, uint32_t>> {};
+class RingShapes : public RingTest,
+                   public testing::WithParamInterface<std::tuple<uint32_t, uint16_t, uint32_t>> {};
 
 TEST_P(RingShapes, RecordsComeBackByStubAndByWrite) {
   const auto [stream_class, words, clock_kind] = GetParam();
@@ -67,7 +70,8 @@ TEST_P(RingShapes, RecordsComeBackByStubAndByWrite) {
   TestEvent event(words);
   fake_hook priv;
   gkhi_hook hook = MakeHook(event, 77, &priv);
-  const bool fast = words <= 16 && stream() != fallback() && (clock_kind == 1 || stream_class == GKHI_STREAM_NOCLOCK);
+  const bool fast =
+      words <= 16 && stream() != fallback() && (clock_kind == 1 || stream_class == GKHI_STREAM_NOCLOCK);
   EXPECT_EQ(hook.stub != gkhi_stub_generic, fast);
 
   std::vector<std::vector<uint64_t>> sent;
@@ -180,7 +184,8 @@ TEST_F(RingTest, TimeNeverGoesBack) {
     ASSERT_EQ(Write(event, 5, {t}), 0);
   }
   std::vector<uint64_t> times;
-  for (const Record &r : SplitFixed(view().Packets(stream()), GKHI_STREAM_COMPACT, 1)) times.push_back(r.time);
+  for (const Record &r : SplitFixed(view().Packets(stream()), GKHI_STREAM_COMPACT, 1))
+    times.push_back(r.time);
   EXPECT_EQ(times, (std::vector<uint64_t>{5000, 5000, 6000, 6000, 6001}));
 }
 
