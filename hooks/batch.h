@@ -92,7 +92,11 @@ bool gkhi_word_number(const struct gkhi_word *w, uint64_t max, uint64_t *n);
 /* batch.c: the next word of the statement, false at its end. */
 bool gkhi_batch_word(struct gkhi_batch *b, struct gkhi_word *w);
 
+unsigned int gkhi_distance(const char *a, size_t alen, const char *b, size_t blen);
+
 /* query.c */
+bool gkhi_glob(const char *pattern, size_t plen, const char *text, size_t tlen);
+bool gkhi_glob_path(const char *pattern, size_t plen, const char *path);	/* or what is behind a slash of it */
 int gkhi_select(struct gkhi_batch *b, const struct gkhi_statement *st);
 
 /* batch_channel.c */

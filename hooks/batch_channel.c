@@ -140,6 +140,7 @@ static int gkhi_option_backend(struct gkhi_batch *b, const struct gkhi_word *val
 		if (gkhi_word_is(value, *name)) {
 			memset(c->backend, 0, sizeof(c->backend));
 			memcpy(c->backend, *name, strlen(*name));
+			b->hint.len = 0;
 			return 0;
 		}
 		gkhi_hint(b, b->hint.len ? ", " : "there are ");

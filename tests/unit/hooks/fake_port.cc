@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -192,6 +193,7 @@ static int FakeWrite(gkhi_channel* ch, const gkhi_payload* p) {
 
 // What a fast stub and a detour do alike: the route is loaded, and used, inside a sequence.
 static void Record(gkhi_hook* hook, const uint64_t* frame) {
+  while (world.restart.load()) std::this_thread::yield();
   {
     std::shared_lock<std::shared_mutex> sequence(world.sequences);
     auto* route = static_cast<gkhi_route*>(__atomic_load_n(&hook->route, __ATOMIC_ACQUIRE));
@@ -323,7 +325,10 @@ void port_control_unlock(void) { control.unlock(); }
 
 
 int port_restart_sequences(void) {
-  std::unique_lock<std::shared_mutex> all_out(world.sequences);
+  world.restart = true;
+  world.sequences.lock();
+  world.restart = false;
+  world.sequences.unlock();
   return 0;
 }
 
@@ -335,8 +340,7 @@ int port_synchronize(void) {
   port_restart_sequences();
   for (int pass = 0; pass < 2; pass++) {
     const unsigned int side = port_readers_flip();
-    while (port_readers_of(side)) {
-    }
+    while (port_readers_of(side)) std::this_thread::yield();
   }
   return world.synchronize_result;
 }

@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
+#include "batch.h"
 #include "internal.h"
 }
 
@@ -54,6 +55,7 @@ struct World {
   std::atomic<void (*)(const gkhi_channel*, uint32_t, const uint64_t*)> sink{nullptr};
   std::atomic<uint64_t> missed{0};  // mode said pad, and the pad did not jump
   std::shared_mutex sequences;      // held shared: inside a restartable sequence
+  std::atomic<bool> restart{false};  // somebody waits for all sequences to end: none begins
 
   void Reset();
   [[nodiscard]] size_t LiveBytes() const;
