@@ -35,7 +35,10 @@ void ReadFields(const Node *node, const Model &model, Event *event, Report *repo
   std::map<std::string, Position> seen;
   for (const Node &item : node->items) {
     Field field;
-    if (!ReadField(item, model, &field, report)) continue;
+    if (!ReadField(item, model, &field, report)) {
+      if (field.name.empty()) continue;
+      field = Field{.name = field.name, .size = 4};  // so that references to it are not errors too
+    }
     const Position at = item.Find("name")->at;
     const auto [first, fresh] = seen.emplace(field.name, at);
     if (!fresh) {

@@ -50,8 +50,8 @@ constexpr uint32_t kNoOffset = 0xffff;
 constexpr int kNoEnum = -1;
 
 struct Field {
-  std::string name;
-  std::string doc;
+  std::string name = {};
+  std::string doc = {};
   Kind kind = Kind::kUint;
   Form form = Form::kScalar;
   Show show = Show::kDec;
@@ -59,7 +59,7 @@ struct Field {
   uint32_t size = 0;       // bytes of one element
   uint32_t max = 1;        // elements at most; strings: bytes with the NUL
   int enum_index = kNoEnum;
-  Position at;  // of its name
+  Position at = {};  // of its name
 
   // The wire layout (layout.cc).
   bool tail = false;

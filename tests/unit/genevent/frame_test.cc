@@ -13,7 +13,8 @@
 #include "gkhi_words.h"
 
 extern "C" {
-extern gkhi_hook gkhi_hook_types_none, gkhi_hook_types_scalars, gkhi_hook_types_tails, gkhi_hook_types_st;
+extern gkhi_hook gkhi_hook_types_none, gkhi_hook_types_scalars, gkhi_hook_types_tails, gkhi_hook_types_st,
+    gkhi_hook_types_mk;
 extern gkhi_hook gkhi_hook_crowd_many, gkhi_hook_crowd_strings, gkhi_hook_crowd_unaligned,
     gkhi_hook_words_keywords;
 }
@@ -187,6 +188,18 @@ TEST(FrameTest, StringsAreCutWithTheirNul) {
                      1, 2);
   });
   EXPECT_EQ(event.Bytes("s"), std::string(63, 'y'));
+}
+
+// This program is compiled with GKHI_NO_PATCHING: nobody could patch a bare pad.
+TEST(FrameTest, ABareMarkerIsACallWhereCodeIsNotPatched) {
+  int evaluated = 0;
+  gkhi_types_mk((evaluated++, "off"), 1.5, nullptr, 0);
+  EXPECT_EQ(evaluated, 0);
+  const uint8_t bytes[300] = {9, 8, 7};
+  const auto event = Catch("types:mk", &gkhi_hook_types_mk, [&] { gkhi_types_mk("on", 2.5, bytes, 300); });
+  EXPECT_EQ(event.Bytes("s"), "on");
+  EXPECT_EQ(event.Scalar<double>("v"), 2.5);
+  EXPECT_EQ(event.Bytes("q"), BytesOf(bytes, 256));
 }
 
 TEST(FrameTest, KeywordsAreFieldsLikeOthers) {

@@ -320,6 +320,52 @@ do {										\
 int gkhi_check_crowd_bare(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, const char *, const char *, uint64_t, const int32_t *, uint64_t);
 #define gkhi_crowd_bare(a0, a1, a2, a3, a4, a5, a6, a7, s0, s1, a8, q, q_len) ((void)sizeof(gkhi_check_crowd_bare(a0, a1, a2, a3, a4, a5, a6, a7, s0, s1, a8, q, q_len)))
 #define gkhi_crowd_bare_enabled() 0
+#elif defined(GKHI_NO_PATCHING)
+GKHI_DEFINE_HOOK(crowd_bare, "crowd:bare", 0x2ed54d5e, 0x623394fe, 10)
+#define gkhi_crowd_bare_enabled() gkhi_armed_crowd_bare()
+#define gkhi_crowd_bare(a0, a1, a2, a3, a4, a5, a6, a7, s0, s1, a8, q, q_len)	\
+do {										\
+	if (__builtin_expect(gkhi_armed_crowd_bare(), 0)) {			\
+		uint64_t gkhi_a0_ = (a0);					\
+		uint64_t gkhi_a1_ = (a1);					\
+		uint64_t gkhi_a2_ = (a2);					\
+		uint64_t gkhi_a3_ = (a3);					\
+		uint64_t gkhi_a4_ = (a4);					\
+		uint64_t gkhi_a5_ = (a5);					\
+		uint64_t gkhi_a6_ = (a6);					\
+		uint64_t gkhi_a7_ = (a7);					\
+		const char *gkhi_s0_ = (s0);					\
+		const char *gkhi_s1_ = (s1);					\
+		uint64_t gkhi_a8_ = (a8);					\
+		const int32_t *gkhi_q_ = (q);					\
+		uint32_t gkhi_q_n = gkhi_count(gkhi_q_, q_len, 7);		\
+		gkhi_s0_ = (const char *)gkhi_follow(gkhi_s0_);			\
+		gkhi_s1_ = (const char *)gkhi_follow(gkhi_s1_);			\
+		gkhi_q_ = (const int32_t *)gkhi_follow(gkhi_q_);		\
+		GKHI_ENTER();							\
+		{								\
+			{							\
+				uint64_t gkhi_frame[13] = {			\
+					(uint64_t)gkhi_a0_,			\
+					(uint64_t)gkhi_a1_,			\
+					(uint64_t)gkhi_a2_,			\
+					(uint64_t)gkhi_a3_,			\
+					(uint64_t)gkhi_a4_,			\
+					(uint64_t)gkhi_a5_,			\
+					(uint64_t)gkhi_a6_,			\
+					(uint64_t)gkhi_a7_,			\
+					(uint64_t)gkhi_a8_,			\
+					(uint64_t)gkhi_q_n,			\
+					(uint64_t)(uintptr_t)gkhi_s0_,		\
+					(uint64_t)(uintptr_t)gkhi_s1_,		\
+					(uint64_t)(uintptr_t)gkhi_q_,		\
+				};						\
+				GKHI_CALL_FRAME(crowd_bare, GKHI_READS(gkhi_s0_) GKHI_READS(gkhi_s1_) GKHI_READS(gkhi_q_), 13, gkhi_frame);	\
+			}							\
+		}								\
+		GKHI_LEAVE();							\
+	}									\
+} while (0)
 #else
 GKHI_DEFINE_BARE(crowd_bare, "crowd:bare", 0x2ed54d5e, 0x623394fe, 10)
 #define gkhi_crowd_bare_enabled() 1

@@ -321,6 +321,31 @@ do {										\
 int gkhi_check_types_mk(const char *, double, const uint8_t *, uint64_t);
 #define gkhi_types_mk(s, v, q, q_len) ((void)sizeof(gkhi_check_types_mk(s, v, q, q_len)))
 #define gkhi_types_mk_enabled() 0
+#elif defined(GKHI_NO_PATCHING)
+GKHI_DEFINE_HOOK(types_mk, "types:mk", 0xa65b52a5, 0xba54eae1, 2)
+#define gkhi_types_mk_enabled() gkhi_armed_types_mk()
+#define gkhi_types_mk(s, v, q, q_len)						\
+do {										\
+	if (__builtin_expect(gkhi_armed_types_mk(), 0)) {			\
+		const char *gkhi_s_ = (s);					\
+		double gkhi_v_d = (v);						\
+		uint64_t gkhi_v_;						\
+		const uint8_t *gkhi_q_ = (q);					\
+		uint32_t gkhi_q_n = gkhi_count(gkhi_q_, q_len, 256);		\
+		gkhi_s_ = (const char *)gkhi_follow(gkhi_s_);			\
+		__builtin_memcpy(&gkhi_v_, &gkhi_v_d, 8);			\
+		gkhi_q_ = (const uint8_t *)gkhi_follow(gkhi_q_);		\
+		GKHI_ENTER();							\
+		{								\
+			GKHI_CALL4(types_mk, GKHI_READS(gkhi_s_) GKHI_READS(gkhi_q_),	\
+				gkhi_v_,					\
+				(uint64_t)gkhi_q_n,				\
+				(uint64_t)(uintptr_t)gkhi_s_,			\
+				(uint64_t)(uintptr_t)gkhi_q_);			\
+		}								\
+		GKHI_LEAVE();							\
+	}									\
+} while (0)
 #else
 GKHI_DEFINE_BARE(types_mk, "types:mk", 0xa65b52a5, 0xba54eae1, 2)
 #define gkhi_types_mk_enabled() 1
