@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as an event file: an answer, never a crash; and what is accepted can be written, compared and read again.
+// Any bytes as an event file: an answer, never a crash; and what is accepted can be written, compared and
+// read again.
 //
 //   fuzz_genevent -max_total_time=600 CORPUS tests/golden/genevent/pass tests/golden/genevent/fail
 #include <cstddef>
@@ -31,13 +32,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   const genevent::Model &model = checked.value().model;
-  Require(!EmitHeader(model).empty() && !EmitSource(model).empty() && !EmitCtf(model).empty(), "an empty file");
+  Require(!EmitHeader(model).empty() && !EmitSource(model).empty() && !EmitCtf(model).empty(),
+          "an empty file");
   Require(!EmitDoc(model).empty() && !EmitSites(model, "fuzz.yaml").empty(), "an empty file");
   Require(genevent::Compare(model, model, "fuzz.yaml").empty(), "a file differs from itself");
   for (const genevent::Event &event : model.events) {
     const std::string json = EmitEventJson(model, event);
     Require(nlohmann::json::accept(json), "JSON that is none");
-    Require(json.find("*/") == std::string::npos && json.find('\n') == std::string::npos, "JSON that leaves its comment");
+    Require(json.find("*/") == std::string::npos && json.find('\n') == std::string::npos,
+            "JSON that leaves its comment");
   }
   return 0;
 }
