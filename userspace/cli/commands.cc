@@ -4,13 +4,19 @@
 
 namespace gkhi::cli {
 
+const Command &CleanCommand();
+const Command &ListCommand();
 const Command &MapCommand();
+const Command &RecordVerb();
 const Command &ReportCommand();
+const Command &SetCommand();
+const Command &SnapshotCommand();
+const Command &StatCommand();
 
 const std::vector<const Command *> &Commands() {
   static const std::vector<const Command *> commands = {
-      &ReportCommand(),
-      &MapCommand(),
+      &ListCommand(),     &SetCommand(),    &StatCommand(), &RecordVerb(),
+      &SnapshotCommand(), &ReportCommand(), &MapCommand(),  &CleanCommand(),
   };
   return commands;
 }

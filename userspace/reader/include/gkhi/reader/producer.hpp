@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The directory of one traced process (gkhi/control.h), alive or dead: what it is, its metadata, its rings.
+#ifndef GKHI_READER_PRODUCER_HPP
+#define GKHI_READER_PRODUCER_HPP
+
+#include <gkhi/control.h>
+#include <gkhi/reader/metadata.hpp>
+#include <gkhi/reader/ring_file.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gkhi::reader {
+
+class Producer {
+ public:
+  static Result<Producer> Open(const std::string &dir);
+
+  const std::string &dir() const { return dir_; }
+  // Live memory of the process: it changes.
+  const gkhi_control &control() const { return *reinterpret_cast<const gkhi_control *>(control_.data()); }
+  uint32_t pid() const { return control().pid; }
+  std::string comm() const;
+  ClockKind clock_kind() const {
+    return control().clock == GKHI_CLOCK_TSC ? ClockKind::kTsc : ClockKind::kMonotonic;
+  }
+  // Its memory is gone: nobody writes to its rings any more.
+  bool ended() const;
+
+  // Files <channel>.ring, sorted, as paths.
+  std::vector<std::string> RingPaths() const;
+  // The event blocks that count by now.
+  Result<std::string> EventBlocks() const;
+  TraceHead Head(const ClockRecord &clock) const;
+  // "<comm>-<pid>", fit for a file name.
+  std::string TraceName() const;
+
+ private:
+  std::string dir_;
+  MappedFile control_;
+};
+
+}  // namespace gkhi::reader
+
+#endif
