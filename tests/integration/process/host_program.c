@@ -6,9 +6,11 @@
  *
  * Usage: host_program MODE [COUNT]. The last line is "MODE fired=<events>".
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -84,6 +86,16 @@ static void *spin(void *stop)
 	return NULL;
 }
 
+/* The same with pauses, so that who wants this processor gets it. */
+static void *spin_gently(void *stop)
+{
+	while (!*(volatile int *)stop) {
+		ticks(300);
+		usleep(50);
+	}
+	return NULL;
+}
+
 static void do_fork(void)
 {
 	pid_t pid;
@@ -138,14 +150,14 @@ static void do_fork_threads(void)
 	fired += 3 * (unsigned long)(count / 10);
 }
 
-/* The child shares our memory, our thread's storage too, and is moved about while it traces. */
+/* The child shares our memory, our thread's storage too, and is moved about while it traces. One in ten execs. */
 static void do_vfork(void)
 {
 	static volatile int bad;
 	volatile int stop = 0;
 	pthread_t thread;
 
-	pthread_create(&thread, NULL, spin, (void *)&stop);
+	pthread_create(&thread, NULL, spin_gently, (void *)&stop);
 	for (volatile int i = 0; i < count; i++) {
 		int status = 0;
 		pid_t pid;
@@ -158,6 +170,8 @@ static void do_vfork(void)
 			if (i & 2)
 				move_to(i & 1);
 			ticks(5);
+			if (i % 10)
+				_exit(0);
 			execl("/bin/true", "true", (char *)NULL);
 			_exit(1);
 		}
@@ -408,6 +422,34 @@ static void do_wait(void)
 		ticks(count);
 }
 
+/* Takes requests in its own loop, until stdin is at its end. */
+extern int gkhi_poll(void) __attribute__((weak));
+
+static void do_poll(void)
+{
+	int (*take)(void) = gkhi_poll;
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+	unsigned int taken = 0;
+
+	if (!take)
+		*(void **)&take = dlsym(RTLD_DEFAULT, "gkhi_poll");
+	if (!take) {
+		void *runtime = dlopen("libgkhi.so.0", RTLD_NOW | RTLD_NOLOAD);
+
+		*(void **)&take = runtime ? dlsym(runtime, "gkhi_poll") : NULL;
+	}
+	if (!take)
+		return;
+	take();
+	printf("polling\n");
+	fflush(stdout);
+	while (!poll(&in, 1, 0)) {
+		taken += (unsigned int)take();
+		tick();
+	}
+	printf("poll took %u requests\n", taken);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -418,6 +460,7 @@ static const struct {
 	{ "userns", do_userns }, { "descriptors", do_descriptors }, { "close_range", do_close_range },
 	{ "daemon", do_daemon }, { "chdir", do_chdir }, { "chroot", do_chroot }, { "exec", do_exec },
 	{ "limits", do_limits }, { "wait", do_wait },
+	{ "poll", do_poll },
 };
 
 int main(int argc, char **argv)

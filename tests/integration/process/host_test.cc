@@ -64,7 +64,7 @@ class Host : public testing::TestWithParam<const char *> {
       if (setting.before_exec) setting.before_exec();
     });
     Ending ending;
-    ending.status = child.Finish(60);
+    ending.status = child.Finish(200);
     std::istringstream lines(child.output());
     for (std::string line; std::getline(lines, line);)
       (line.rfind("gkhi: ", 0) == 0 ? ending.complaints : ending.output) += line + "\n";
@@ -173,7 +173,7 @@ TEST_P(Host, ForkWithThreads) {
 }
 
 TEST_P(Host, VforkChildTracesAndExecs) {
-  Ending on = Compare({"vfork", VFORKS});
+  Ending on = Compare({"vfork", std::string(Kind()) == "shared" ? VFORKS : "1000"});
   EXPECT_NE(on.output.find("vforks gone wrong: 0"), std::string::npos) << on.output;
   RingCount count = CountRings(folder_.path());
   EXPECT_EQ(count.torn, 0u);
@@ -182,6 +182,16 @@ TEST_P(Host, VforkChildTracesAndExecs) {
   EXPECT_EQ(count.bad_packets, 0u);
   EXPECT_EQ(count.committed + count.lost, Fired(on));
   EXPECT_GT(count.fallback, 0u);
+}
+
+TEST_P(Host, VforkChildTracesByMarker) {
+  Ending on = Compare({"vfork", "200"}, {}, kMarkerBatch);
+  RingCount count = ExpectAllThere(on);
+  EXPECT_GT(count.fallback, 0u);
+}
+
+TEST_P(Host, ForkByMarker) {
+  ExpectNoneLost(Compare({"fork"}, {}, kMarkerBatch));
 }
 
 TEST_P(Host, MemoryDenyWriteExecute) {
@@ -411,6 +421,39 @@ TEST_P(Host, RemoteSwitching) {
   EXPECT_EQ((*hooks)[0].state, GKHI_DISABLED);
   EXPECT_EQ(child.Finish(), 0);
   unsetenv("GKHI_DIR");
+}
+
+TEST_P(Host, PluginLoadedLocally) {
+  if (std::string(Kind()) == "static") GTEST_SKIP() << "a static program loads no plugins";
+  const std::string plugin = std::string(LIBRARY_DIR "/libprocess_plugin_") + Kind() + ".so";
+  std::vector<std::string> environment = {"GKHI_DIR=" + folder_.path(), "LD_LIBRARY_PATH=" LIBRARY_DIR};
+  Child off({Program("loader"), plugin}, environment);
+  EXPECT_EQ(off.Finish(), 0);
+  environment.push_back(kBatch);
+  Child on({Program("loader"), plugin}, environment);
+  EXPECT_EQ(on.Finish(), 0);
+  EXPECT_EQ(on.output(), off.output());
+  Ending ending;
+  ending.output = on.output();
+  ExpectNoneLost(ending);  // under one id, over all loads
+}
+
+TEST_P(Host, Poll) {
+  Child child({Program(Kind()), "poll"},
+              {"GKHI_DIR=" + folder_.path(), "GKHI=", "LD_LIBRARY_PATH=" LIBRARY_DIR});
+  ASSERT_TRUE(child.WaitFor("polling")) << child.output();
+  setenv("GKHI_DIR", folder_.path().c_str(), 1);
+  auto process = Process::Find(child.pid());
+  unsetenv("GKHI_DIR");
+  ASSERT_TRUE(process) << process.error();
+  EXPECT_EQ(process->control().agent, static_cast<uint32_t>(GKHI_AGENT_POLL));
+  for (int i = 0; i < 50; i++) {
+    auto reply = process->Run(i & 1 ? "host:* -" : "host:* +static channel=main");
+    ASSERT_TRUE(reply) << reply.error();
+  }
+  child.CloseInput();
+  EXPECT_EQ(child.Finish(), 0);
+  EXPECT_NE(child.output().find("poll took 50 requests"), std::string::npos) << child.output();
 }
 
 TEST(NoRequest, NoSystemCallMore) {
