@@ -212,6 +212,9 @@ TEST(File, AsksTheSizeLimitBeforeTheSignalDoes) {
 }
 
 TEST(File, LeavesAddressSpaceToTheProgram) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's shadow fills the address space";
+#endif
   Folder folder;
   EXPECT_EQ(InChild([&] {
               struct rlimit lim = {1 << 30, 1 << 30};
