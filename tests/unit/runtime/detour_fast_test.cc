@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <random>
 #include <string>
 #include <thread>
@@ -124,17 +125,13 @@ void SetHook(Ring *ring, unsigned words) {
   hook.fixed_words = static_cast<uint16_t>(words);
 }
 
-std::vector<std::pair<char *, const void *>> installed;
+std::map<char *, const void *> installed;  // per pad: the jump that is there
 
 void Install(char *pad, const void *entry) {
-  const void *ours = nullptr;
-  for (auto &i : installed)
-    if (i.first == pad) ours = i.second;
+  const void *&ours = installed[pad];
   SitePatch p = {pad, entry, ours, 0};
   ASSERT_EQ(port_patch(&p, 1), 0) << p.status;
-  installed.emplace_back(pad, entry);
-  for (auto &i : installed)
-    if (i.first == pad) i.second = entry;
+  ours = entry;
 }
 
 const void *Make(char *pad, Event &event, const std::vector<Argument> &arguments, gkhi_site_origin origin) {
@@ -164,7 +161,6 @@ class Fast : public testing::Test {
   }
   void TearDown() override {
     for (auto &i : installed) Install(i.first, nullptr);
-    installed.clear();
     sched_setaffinity(0, sizeof(all_), &all_);
   }
   void RandomState() {

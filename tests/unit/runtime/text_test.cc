@@ -44,6 +44,11 @@ namespace {
 using SitePatch = struct port_patch;  // the function has the same name
 
 constexpr int kSites = 64;
+#ifdef __SANITIZE_THREAD__
+constexpr uint64_t kSwitchesByFile = 10000;  // each is a system call, and the threads are slow
+#else
+constexpr uint64_t kSwitchesByFile = 100000;
+#endif
 constexpr int kMany = 10000;
 constexpr int kManyStride = 80;
 
@@ -344,7 +349,7 @@ TEST(Text, MemoryDenyWriteExecuteGoesThroughProcSelfMem) {
 TEST(Text, MemoryDenyWriteExecuteUnderLoad) {
   const int rc = InChild([] {
     if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) return 77;
-    return Stress(100000, ToggleByPatch);
+    return Stress(kSwitchesByFile, ToggleByPatch);
   });
   if (rc == 1077) GTEST_SKIP() << "this kernel has no PR_SET_MDWE";
   EXPECT_EQ(rc, 0);
