@@ -25,7 +25,9 @@ port_sequence_run:
 	.cfi_startproc
 	movq	gkhi_rseq_offset(%rip), %rdx
 	leaq	.Lcs(%rip), %rax
+#ifndef GKHI_TEST_UNARMED			/* the stress test's negative control */
 	movq	%rax, %fs:SEQ_RSEQ_CS(%rdx)
+#endif
 .Lstart:
 	movl	%fs:SEQ_RSEQ_CPU(%rdx), %eax
 	cmpl	%eax, SEQ_CPU(S)

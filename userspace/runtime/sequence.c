@@ -30,8 +30,8 @@ uint32_t port_sequence_cpu(void)
 
 uint32_t port_sequence_tid(void)
 {
-	/* A vfork child runs on its parent's memory, and has no sequences. */
-	if (port_sequence_cpu() >= 0x80000000u)
+	/* A thread without sequences among others with: a vfork child, on its parent's thread-local memory. */
+	if (gkhi_rseq_offset && port_sequence_cpu() >= 0x80000000u)
 		return (uint32_t)port_tid();
 	if (!gkhi_tid)
 		gkhi_tid = (uint32_t)port_tid();

@@ -82,7 +82,9 @@
 	pushq	%rdi
 	movq	gkhi_rseq_offset(%rip), %rdi
 	leaq	93f(%rip), %rax
+#ifndef GKHI_TEST_UNARMED			/* the stress test's negative control */
 	movq	%rax, %fs:SEQ_RSEQ_CS(%rdi)
+#endif
 	.endm
 
 	/* rsi = this cpu's stream, rdi = its commit word, rdx:rax = the time */

@@ -10,6 +10,9 @@
 #include "port.h"
 
 struct fake_port fake_port;
+__thread int fake_dispatch_error;
+unsigned int (*fake_read_lock)(void);
+void (*fake_read_unlock)(unsigned int index);
 
 void *port_alloc(size_t size)
 {
@@ -84,9 +87,12 @@ void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame);
 void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame)
 {
 	const struct fake_hook *fake = hook->priv;
-	const struct gkhi_route *route = PORT_READ_ONCE(hook->route);
+	unsigned int index = fake_read_lock ? fake_read_lock() : 0;
+	const struct gkhi_route *route = PORT_LOAD_ACQUIRE(hook->route);
 	struct gkhi_channel *channel = fake->channel ? fake->channel : route->channel;
 	struct gkhi_payload payload = { fake->event, hook->id, frame };
 
-	fake_port.dispatch_error = channel->backend->write(channel, &payload);
+	fake_dispatch_error = channel->backend->write(channel, &payload);
+	if (fake_read_unlock)
+		fake_read_unlock(index);
 }

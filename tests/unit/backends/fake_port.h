@@ -30,11 +30,16 @@ struct fake_port {
 	char shm_name[64];
 	unsigned int n_shm;		/* created and not removed */
 	unsigned int n_alloc;		/* allocated and not freed */
-	unsigned int n_wakes;
-	int dispatch_error;		/* of the last gkhi_dispatch() */
 };
 
 extern struct fake_port fake_port;
+
+/* What the last gkhi_dispatch() of this thread ended with. */
+extern __thread int fake_dispatch_error;
+
+/* Read sections round gkhi_dispatch(), if a test wants them. */
+extern unsigned int (*fake_read_lock)(void);
+extern void (*fake_read_unlock)(unsigned int index);
 
 /* What gkhi_dispatch() does with an event: @event to @channel. */
 struct fake_hook {
