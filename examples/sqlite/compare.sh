@@ -21,15 +21,15 @@ awk -v report="$tmp/report" -v other="$tmp/babeltrace2" '
 		while ((getline line < other) > 0) { split(line, w, " "); if (w[1] ~ /^sqlite:/) theirs[w[1]] = w[2] }
 		printf "  %-24s %12s %12s %12s\n", "event", "SQLite", "gkhi report", "babeltrace2"
 	}
-	{ name = "sqlite:" $1; truth[name] = $2; line(name, $2) }
+	{ name = "sqlite:" $1; truth[name] = $2; row(name, $2) }
 	END {
-		for (name in theirs) if (!(name in ours)) line(name, "")
+		for (name in theirs) if (!(name in ours)) row(name, "")
 		for (name in ours) if (!(name in truth)) rest[++n] = name
-		for (i = 1; i <= n; i++) line(rest[i], "")
+		for (i = 1; i <= n; i++) row(rest[i], "")
 		if (NR == 0) { print "compare.sh: SQLite counted nothing" > "/dev/stderr"; exit 1 }
 		exit bad
 	}
-	function line(name, want,   same) {
+	function row(name, want,   same) {
 		same = ours[name] + 0 == theirs[name] + 0 && (want == "" || want == ours[name] + 0)
 		if (!same) bad = 1
 		printf "  %-24s %12s %12d %12d  %s\n", name, want == "" ? "-" : want, ours[name], theirs[name], same ? "same" : "DIFFERENT"

@@ -12,7 +12,7 @@ run() { # NAME ARGUMENT...
 	rm -rf "$tmp/db"* "$tmp/trace"
 	"$example/speedtest1" "$@" --verify "$tmp/db" >"$tmp/plain" 2>/dev/null
 	rm -f "$tmp/db"*
-	SQLITE_TRUTH=$tmp/truth "$gkhi" record --event "sqlite:*=$STATE" -o "$tmp/trace" -- \
+	SQLITE_TRUTH=$tmp/truth "$gkhi" record --event "sqlite:*=$STATE" --subbuf-size 1M --subbufs 64 -o "$tmp/trace" -- \
 		"$example/speedtest1" "$@" --verify "$tmp/db" >"$tmp/traced" 2>"$tmp/err" ||
 		{ cat "$tmp/err" >&2; fail "$name: gkhi record failed"; }
 	echo "== $name, $STATE"

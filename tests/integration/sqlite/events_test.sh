@@ -17,11 +17,13 @@ BEGIN; UPDATE t SET a=-a; ROLLBACK;
 CREATE INDEX i ON t(b);
 SELECT count(*) FROM (SELECT b FROM t ORDER BY b LIMIT 50000);
 SELECT no_such_column FROM t;
+CREATE VIRTUAL TABLE f USING fts3(x);
+INSERT INTO f VALUES('a b'), ('b c');
 PRAGMA journal_mode=wal;
 INSERT INTO t VALUES('x', 'y');
 PRAGMA wal_checkpoint(truncate);
 SQL
-SQLITE_TRUTH=$tmp/truth "$gkhi" record --event 'sqlite:*=static' -o "$tmp/trace" -- \
+SQLITE_TRUTH=$tmp/truth "$gkhi" record --event 'sqlite:*=static' --subbuf-size 1M --subbufs 128 -o "$tmp/trace" -- \
 	"$example/sqlite3-shell" "$tmp/db" <"$tmp/in.sql" >"$tmp/out" 2>"$tmp/err" || true
 "$gkhi" report "$tmp/trace" >"$tmp/text" || fail "no report"
 
