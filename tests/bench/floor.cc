@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The floor: what no tracer can beat. The clock read and bare stores of the same bytes, into a ring of the thread's own.
+// The floor: what no tracer can beat. The clock read and bare stores of the same bytes, into a ring of the
+// thread's own.
 #include <x86intrin.h>
 
 #include <cstdint>

@@ -16,7 +16,6 @@
 
 PAIR_LOOP(BenchPairStatic, pair_static)
 PAIR_LOOP(BenchPairMarker, pair_marker)
-PAIR_LOOP(BenchPairGeneric, pair_generic)
 PAIR_LOOP(BenchPairOff, pair_off)
 PAIR_LOOP(BenchPairNoClock, pair_noclock)
 PAIR_LOOP(BenchPairPrintk, pair_printk)

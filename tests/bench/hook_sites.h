@@ -9,7 +9,6 @@ extern "C" {
 
 void BenchPairStatic(void *state, long n);
 void BenchPairMarker(void *state, long n);
-void BenchPairGeneric(void *state, long n);
 void BenchPairOff(void *state, long n);
 void BenchPairNoClock(void *state, long n);
 void BenchPairPrintk(void *state, long n);

@@ -26,7 +26,6 @@ struct Hook {
 constexpr Hook kHooks[] = {
     {"pair_static", BenchPairStatic, "static", "main", true, 2000},
     {"pair_marker", BenchPairMarker, "marker", "main", true, 2000},
-    {"pair_generic", BenchPairGeneric, "marker", "main", true, 2000},
     {"pair_off", BenchPairOff, "disabled", nullptr, false, 2000},
     {"pair_noclock", BenchPairNoClock, "static", "noclock", true, 2000},
     {"pair_printk", BenchPairPrintk, "static", "log", false, 400},
@@ -45,8 +44,8 @@ std::string Channel(const char *name) {
 // One batch a hook, so that one that is refused takes no other with it. The error's first line, or nothing.
 std::string SwitchOn(const Hook &hook) {
   if (hook.channel == nullptr) return {};
-  const std::string batch =
-      Channel(hook.channel) + "\nbench:" + hook.variant + " +" + hook.state + " channel=" + hook.channel + "\n";
+  const std::string batch = Channel(hook.channel) + "\nbench:" + hook.variant + " +" + hook.state +
+                            " channel=" + hook.channel + "\n";
   std::array<char, 1024> error{};
   if (gkhi_control(batch.c_str(), error.data(), error.size()) == 0) return {};
   const std::string text = error.data();
@@ -64,7 +63,8 @@ std::string WhyNot(const Hook &hook, void *state) {
   const auto after = RingEvents(hook.channel);
   if (!before || !after) return std::string("cannot read the ring of channel ") + hook.channel;
   if (*after - *before == kEvents) return {};
-  return "fired " + std::to_string(kEvents) + " events, found " + std::to_string(*after - *before) + " in the ring";
+  return "fired " + std::to_string(kEvents) + " events, found " + std::to_string(*after - *before) +
+         " in the ring";
 }
 
 }  // namespace
@@ -73,7 +73,11 @@ void AddHooks(std::vector<Variant> &out) {
   static std::array<char, sizeof kText> text;
   std::copy(std::begin(kText), std::end(kText), text.begin());
   for (const Hook &hook : kHooks) {
-    Variant variant{.name = hook.variant, .run = hook.run, .slice = hook.slice, .state = {text.data(), text.data()}, .skip = {}};
+    Variant variant{.name = hook.variant,
+                    .run = hook.run,
+                    .slice = hook.slice,
+                    .state = {text.data(), text.data()},
+                    .skip = {}};
     variant.skip = SwitchOn(hook);
     if (variant.skip.empty()) variant.skip = WhyNot(hook, text.data());
     out.push_back(variant);

@@ -39,9 +39,11 @@ void AddLttng(std::vector<Variant> &out) {
   std::copy(std::begin(kText), std::end(kText), std::begin(text));
   out.push_back({.name = "lttng_overwrite", .run = BenchLttngOverwrite, .slice = 500, .skip = why});
   out.push_back({.name = "lttng_discard", .run = BenchLttngDiscard, .slice = 500, .skip = why});
-  out.push_back({.name = "lttng_string", .run = BenchLttngText, .slice = 500, .state = {text, text}, .skip = why});
+  out.push_back(
+      {.name = "lttng_string", .run = BenchLttngText, .slice = 500, .state = {text, text}, .skip = why});
 #else
-  for (const char *name : {"lttng_overwrite", "lttng_discard", "lttng_string"}) out.push_back({.name = name, .skip = why});
+  for (const char *name : {"lttng_overwrite", "lttng_discard", "lttng_string"})
+    out.push_back({.name = name, .skip = why});
 #endif
 }
 

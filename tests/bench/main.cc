@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gkhi-bench: measures every variant side by side and writes the raw figures as JSON; report.py makes the table of them.
+// gkhi-bench: measures every variant side by side and writes the raw figures as JSON; report.py makes the
+// table of them.
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
@@ -32,21 +33,25 @@ int main(int argc, char **argv) {
   AddLttng(variants);
   AddUsdt(variants);
   if (!only.empty()) {
-    std::erase_if(variants, [&](const Variant &v) { return std::find(only.begin(), only.end(), v.name) == only.end(); });
+    std::erase_if(variants, [&](const Variant &v) {
+      return std::find(only.begin(), only.end(), v.name) == only.end();
+    });
     if (variants.size() != only.size()) {
       std::cerr << "gkhi-bench: --only names an unknown variant; --list shows them\n";
       return 2;
     }
   }
   if (list) {
-    for (const auto &v : variants) std::cout << v.name << (v.skip.empty() ? "" : "\tskipped: " + v.skip) << '\n';
+    for (const auto &v : variants)
+      std::cout << v.name << (v.skip.empty() ? "" : "\tskipped: " + v.skip) << '\n';
     return 0;
   }
 
   const double tsc_ghz = MeasureTscGhz();
   cpu_set_t cpus;
   const int n_cpus = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  nlohmann::json out = {{"tsc_ghz", tsc_ghz}, {"cpus", n_cpus}, {"passes", options.passes}, {"rounds", options.rounds}};
+  nlohmann::json out = {
+      {"tsc_ghz", tsc_ghz}, {"cpus", n_cpus}, {"passes", options.passes}, {"rounds", options.rounds}};
   out["results"] = nlohmann::json::array();
   out["skipped"] = nlohmann::json::object();
   for (const auto &v : variants) {
@@ -54,7 +59,8 @@ int main(int argc, char **argv) {
   }
   for (int threads = 1; threads <= std::min(kMaxThreads, n_cpus); ++threads) {
     for (const auto &r : RunAll(variants, threads, tsc_ghz, options)) {
-      out["results"].push_back({{"variant", r.variant}, {"threads", r.threads}, {"cache", r.cold ? "cold" : "hot"}, {"ns", r.ns}});
+      out["results"].push_back(
+          {{"variant", r.variant}, {"threads", r.threads}, {"cache", r.cold ? "cold" : "hot"}, {"ns", r.ns}});
     }
   }
   if (output == "-") {

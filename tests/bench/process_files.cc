@@ -46,12 +46,14 @@ std::string ProcessDirectory() {
 std::optional<std::uint64_t> RingEvents(const std::string &channel) {
   std::ifstream file(ProcessDirectory() + "/" + channel + ".ring", std::ios::binary);
   gkhi_ring_file head{};
-  if (!file.read(reinterpret_cast<char *>(&head), sizeof head) || head.magic != GKHI_RING_MAGIC) return std::nullopt;
+  if (!file.read(reinterpret_cast<char *>(&head), sizeof head) || head.magic != GKHI_RING_MAGIC)
+    return std::nullopt;
   std::uint64_t events = 0;
   std::vector<std::uint64_t> hits(head.n_counters);
   for (std::uint32_t stream = 0; stream < head.n_streams; ++stream) {
     file.seekg(static_cast<std::streamoff>(GKHI_RING_PAGE + stream * head.stride + head.hits_offset));
-    if (!file.read(reinterpret_cast<char *>(hits.data()), static_cast<std::streamsize>(hits.size() * sizeof hits[0]))) {
+    if (!file.read(reinterpret_cast<char *>(hits.data()),
+                   static_cast<std::streamsize>(hits.size() * sizeof hits[0]))) {
       return std::nullopt;
     }
     events = std::accumulate(hits.begin(), hits.end(), events);

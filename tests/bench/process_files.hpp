@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What this process's own tracing files say, so that a variant that records nothing can't pass for a fast one.
+// What this process's own tracing files say, so that a variant that records nothing can't pass for a fast
+// one.
 #pragma once
 
 #include <cstdint>

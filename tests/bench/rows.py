@@ -12,7 +12,6 @@ RATIOS = {
     "user.vs_lttng_ust": ("lttng_overwrite", "pair_static", "times", 5.0),
     # Side rows: no target, but they say what the figures above are worth.
     "user.marker_string": ("text_marker", "floor_string", "over", None),
-    "user.marker_generic": ("pair_generic", "floor", "over", None),
     "user.off": ("pair_off", "floor", "over", None),
     "user.printk_file": ("pair_printk", "floor", "over", None),
     "user.vs_lttng_ust_discard": ("lttng_discard", "pair_static", "times", None),

@@ -97,7 +97,11 @@ class Evictor {
 class Pass {
  public:
   Pass(const std::vector<Variant> &variants, int threads, const Options &options, bool cold)
-      : variants_(variants), options_(options), cold_(cold), barrier_(threads), ticks_(static_cast<std::size_t>(threads)) {}
+      : variants_(variants),
+        options_(options),
+        cold_(cold),
+        barrier_(threads),
+        ticks_(static_cast<std::size_t>(threads)) {}
 
   void Run() {
     std::vector<std::thread> workers;
@@ -157,14 +161,17 @@ double MeasureTscGhz() {
   return static_cast<double>(__rdtsc() - begin) / (monotonic() - begin_ns);
 }
 
-std::vector<Result> RunAll(const std::vector<Variant> &all, int threads, double tsc_ghz, const Options &options) {
+std::vector<Result> RunAll(const std::vector<Variant> &all, int threads, double tsc_ghz,
+                           const Options &options) {
   std::vector<Variant> variants;
   for (const auto &variant : all) {
     if (variant.skip.empty()) variants.push_back(variant);
   }
-  // Not the first: what it follows is part of how cold it is, and the last variant of a round may come out of the kernel.
+  // Not the first: what it follows is part of how cold it is, and the last variant of a round may come out of
+  // the kernel.
   const std::size_t empty = variants.empty() ? 0 : 1;
-  variants.insert(variants.begin() + static_cast<std::ptrdiff_t>(empty), {.name = "empty", .run = RunEmpty, .skip = {}});
+  variants.insert(variants.begin() + static_cast<std::ptrdiff_t>(empty),
+                  {.name = "empty", .run = RunEmpty, .skip = {}});
   std::vector<Result> results;
   for (const bool cold : {false, true}) {
     const std::size_t first = results.size();

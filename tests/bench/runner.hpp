@@ -10,8 +10,8 @@
 namespace gkhi::bench {
 
 struct Options {
-  int passes = 5;        // each gives one figure per variant; the report takes their median
-  int rounds = 300;      // hot slices per pass
+  int passes = 5;         // each gives one figure per variant; the report takes their median
+  int rounds = 300;       // hot slices per pass
   int cold_rounds = 100;  // single events with an evicted cache per pass
   std::size_t evict_bytes = 8u << 20;
 };
@@ -26,8 +26,10 @@ struct Result {
 // Ticks of the TSC per nanosecond, against CLOCK_MONOTONIC.
 double MeasureTscGhz();
 
-// Hot: a slice per variant and round, the 10th percentile of the slices. Cold: one event after the cache was evicted, the
-// median, less that of an empty variant. With two threads both start a slice together and the slower one counts.
-std::vector<Result> RunAll(const std::vector<Variant> &variants, int threads, double tsc_ghz, const Options &options);
+// Hot: a slice per variant and round, the 10th percentile of the slices. Cold: one event after the cache was
+// evicted, the median, less that of an empty variant. With two threads both start a slice together and the
+// slower one counts.
+std::vector<Result> RunAll(const std::vector<Variant> &variants, int threads, double tsc_ghz,
+                           const Options &options);
 
 }  // namespace gkhi::bench

@@ -36,7 +36,8 @@ void AddUsdt(std::vector<Variant> &out) {
   out.push_back({.name = "usdt", .run = UsdtIdle, .skip = {}});
   out.push_back({.name = "usdt_uprobe", .run = UsdtProbed, .slice = 100, .skip = why});
 #else
-  for (const char *name : {"usdt", "usdt_uprobe"}) out.push_back({.name = name, .skip = "built without systemtap-sdt-dev"});
+  for (const char *name : {"usdt", "usdt_uprobe"})
+    out.push_back({.name = name, .skip = "built without systemtap-sdt-dev"});
 #endif
 }
 
