@@ -410,7 +410,7 @@ static int gkhi_batch_do(struct gkhi_batch *b)
 		gkhi_batch_end(b);
 		return err;
 	}
-	grace = !(gkhi_plan_size() ? gkhi_plan_commit() : port_synchronize());
+	grace = !(gkhi_set.n ? gkhi_plan_commit() : port_synchronize());
 	if (grace)
 		gkhi_routings_trim();
 	gkhi_batch_keep_channels(b, grace);

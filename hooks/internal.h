@@ -91,14 +91,19 @@ struct gkhi_provider {
 	char name[];
 };
 
-/* struct gkhi_hook_entry - all hooks of one (provider, event, layout). */
+/*
+ * struct gkhi_hook_entry - all hooks of one (provider, event, layout).
+ *
+ * A switch of thousands of hooks walks their entries several times: what it needs
+ * lies in the first two cache lines.
+ */
 struct gkhi_hook_entry {
 	/* event side */
 	struct gkhi_route *route;
 	struct gkhi_route *next_route;	/* after the flip */
-	const struct gkhi_event *event;	/* a copy of ours; NULL: no descriptor */
 	uint64_t *counters;		/* hits, lost */
 	uint32_t id;
+	uint32_t slot;			/* the port's */
 
 	/* the switch's */
 	uint8_t state;			/* asked for */
@@ -107,30 +112,36 @@ struct gkhi_hook_entry {
 	uint8_t plan_state;
 	uint8_t plan_effective;
 	uint8_t plan_why;
-	bool planned;
-	bool plan_list;			/* next_route is this entry's own */
 	uint8_t moves;			/* enum gkhi_move, for what has a cold block */
 	uint8_t bare_moves;		/* for bare pads */
+	bool planned;
+	bool plan_list;			/* next_route is this entry's own; when settled: old_list is there */
+	bool own_list;			/* route is this entry's own */
+	bool trouble;			/* a place of it did not do what the plan wants */
+	bool fresh;			/* came with the object that is being added */
+	bool selected;			/* by the statement at work */
+	uint8_t declared;		/* stream classes whose metadata is out */
+	uint8_t states;			/* GKHI_HAS_*, of the event */
+	uint32_t n_keys;
+	uint32_t n_pads;		/* bare ones too */
+	uint16_t n_bare;
+	uint16_t n_loads;		/* hooks whose sites load the mode: nothing to patch */
+
+	/* second line */
 	struct gkhi_hook_ref *hooks;
 	struct gkhi_site *sites;
 	struct gkhi_routing *routing;
 	struct gkhi_routing *plan_routing;
 	struct gkhi_exit *exits;	/* registered ones */
-	struct gkhi_route *old_list;	/* its own of before, until the grace period is over */
-	bool own_list;			/* route is this entry's own */
-	bool fresh;			/* came with the object that is being added */
-	bool selected;			/* by the statement at work */
-	uint8_t declared;		/* stream classes whose metadata is out */
-	uint32_t slot;			/* the port's */
-	uint32_t n_keys;
-	uint32_t n_pads;		/* bare ones too */
-	uint32_t n_bare;
-	uint32_t n_loads;		/* hooks whose sites load the mode: nothing to patch */
+	struct gkhi_provider *provider;
+	const void *stub;		/* the fastest for @stub_route */
+	const struct gkhi_route *stub_route;
 
-	/* the registry's */
+	/* seldom */
+	const struct gkhi_event *event;	/* event side: a copy of ours; NULL: no descriptor */
+	struct gkhi_route *old_list;	/* its own of before, until the grace period is over */
 	struct gkhi_hook_entry *hash_next;
 	struct gkhi_hook_entry *name_next;
-	struct gkhi_provider *provider;
 	uint64_t layout;
 	uint64_t own_counters[2];
 	uint64_t lost[GKHI_N_LOST_REASONS];
@@ -149,7 +160,8 @@ struct gkhi_object {
 	uint32_t n_places;		/* that @sites has room for */
 	uint32_t n_broken;		/* records, keys and hooks left aside */
 	struct gkhi_hook_ref *hooks;
-	struct gkhi_site *sites;	/* in order of address */
+	struct gkhi_site *sites;	/* keys, then pads, both in order of address */
+	uint32_t n_keys;
 };
 
 /* struct gkhi_later - a batch that waits for objects. */
@@ -256,6 +268,23 @@ enum gkhi_move {
 
 unsigned int gkhi_moves(enum gkhi_state from, enum gkhi_state to, bool bare);
 
+/* struct gkhi_set - the entries that are planned to be switched (switch.c). */
+struct gkhi_set {
+	struct gkhi_hook_entry **entry;
+	uint32_t n;
+	uint32_t capacity;
+	unsigned int moves;		/* of any entry */
+	bool trouble;			/* of any entry */
+	bool lists;			/* an entry's own list goes */
+};
+
+extern struct gkhi_set gkhi_set;
+
+/* place.c: room for so many patches; patch what the moves of the set ask for. */
+int gkhi_places_reserve(uint32_t n);
+void gkhi_places_patch(bool arm);
+void gkhi_places_release(void);
+
 /*
  * switch.c. Plan entries, then prepare (may fail, changes nothing), then commit
  * (cannot fail as a whole) or forget.
@@ -264,8 +293,6 @@ void gkhi_plan(struct gkhi_hook_entry *e);		/* into the set, as it is now */
 int gkhi_plan_prepare(void);
 int gkhi_plan_commit(void);				/* -ETIMEDOUT: done, but nothing old may be freed */
 void gkhi_plan_forget(void);
-uint32_t gkhi_plan_size(void);
-struct gkhi_hook_entry *gkhi_plan_entry(uint32_t i);
 void gkhi_plan_release(void);				/* give the memory of sets back */
 int gkhi_plan_reserve(uint32_t n_entries);		/* room; gkhi_plan() cannot fail then */
 

@@ -95,8 +95,10 @@ static int gkhi_object_event(const struct gkhi_event *event)
 	e = gkhi_entry_get(name, t.len, event->layout);
 	if (!e)
 		return -ENOMEM;
-	if (!e->event)
-		PORT_STORE_RELEASE(e->event, gkhi_event_copy(event));
+	if (e->event)
+		return 0;
+	PORT_STORE_RELEASE(e->event, gkhi_event_copy(event));
+	e->states = event->states;
 	return e->event ? 0 : -ENOMEM;
 }
 
@@ -228,7 +230,7 @@ static void gkhi_hook_ready(struct gkhi_hook *hook, struct gkhi_hook_entry *e)
 	hook->stub = (void *)gkhi_stub_none;
 	hook->route = &gkhi_route_off;
 	hook->mode = GKHI_MODE_OFF;
-	e->n_loads += !!(hook->flags & GKHI_HOOK_F_LOADED);
+	e->n_loads = (uint16_t)(e->n_loads + !!(hook->flags & GKHI_HOOK_F_LOADED));
 }
 
 static void gkhi_object_link(struct gkhi_object *o)
@@ -247,8 +249,10 @@ static void gkhi_object_link(struct gkhi_object *o)
 		e->hooks = ref;
 	}
 	gkhi_object_keys(o);
+	o->n_keys = o->n_sites;
 	gkhi_object_pads(o);
-	gkhi_sites_sort(o->sites, o->n_sites);
+	gkhi_sites_sort(o->sites, o->n_keys);
+	gkhi_sites_sort(o->sites + o->n_keys, o->n_sites - o->n_keys);
 	for (i = 0; i < o->n_sites; i++) {
 		struct gkhi_site *s = &o->sites[i];
 
@@ -256,7 +260,7 @@ static void gkhi_object_link(struct gkhi_object *o)
 		s->entry->sites = s;
 		s->entry->n_keys += !s->record;
 		s->entry->n_pads += !!s->record;
-		s->entry->n_bare += s->bare;
+		s->entry->n_bare = (uint16_t)(s->entry->n_bare + s->bare);
 	}
 	o->next = gkhi_core.objects;
 	gkhi_core.objects = o;
@@ -426,7 +430,7 @@ static void gkhi_entry_unlink(struct gkhi_hook_entry *e, const struct gkhi_objec
 
 	while (*ref) {
 		if (gkhi_object_hook(o, (*ref)->hook)) {
-			e->n_loads -= !!((*ref)->hook->flags & GKHI_HOOK_F_LOADED);
+			e->n_loads = (uint16_t)(e->n_loads - !!((*ref)->hook->flags & GKHI_HOOK_F_LOADED));
 			*ref = (*ref)->next;
 		} else {
 			ref = &(*ref)->next;
@@ -441,7 +445,7 @@ static void gkhi_entry_unlink(struct gkhi_hook_entry *e, const struct gkhi_objec
 		}
 		e->n_keys -= !s->record;
 		e->n_pads -= !!s->record;
-		e->n_bare -= s->bare;
+		e->n_bare = (uint16_t)(e->n_bare - s->bare);
 		*site = s->next;
 	}
 }

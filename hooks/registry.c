@@ -90,9 +90,10 @@ static struct gkhi_provider *gkhi_provider_get(const char *name, size_t len)
 	return p;
 }
 
+/* Whole cache lines, so that it begins at one (port_alloc). */
 static size_t gkhi_entry_size(size_t len)
 {
-	return sizeof(struct gkhi_hook_entry) + len + 1;
+	return (sizeof(struct gkhi_hook_entry) + len + 1 + 63) & ~(size_t)63;
 }
 
 static struct gkhi_hook_entry *gkhi_entry_new(const char *name, size_t len, uint64_t layout)

@@ -28,27 +28,9 @@
  */
 #include "internal.h"
 
-static struct {
-	struct gkhi_hook_entry **entry;
-	uint32_t n;
-	uint32_t capacity;
-	struct port_patch *patch;
-	struct gkhi_site **site;	/* of each patch */
-	uint32_t n_patches;
-	uint32_t patch_capacity;
-} gkhi_set;
+struct gkhi_set gkhi_set;
 
 /* ---------------------------------------------------------------------- the set */
-
-uint32_t gkhi_plan_size(void)
-{
-	return gkhi_set.n;
-}
-
-struct gkhi_hook_entry *gkhi_plan_entry(uint32_t i)
-{
-	return gkhi_set.entry[i];
-}
 
 int gkhi_plan_reserve(uint32_t n)
 {
@@ -68,35 +50,11 @@ int gkhi_plan_reserve(uint32_t n)
 	return 0;
 }
 
-static int gkhi_patches_reserve(uint32_t n)
-{
-	struct port_patch *patch;
-	struct gkhi_site **site;
-
-	if (n <= gkhi_set.patch_capacity)
-		return 0;
-	n += n / 2;
-	patch = port_alloc(n * sizeof(*patch));
-	site = port_alloc(n * sizeof(*site));
-	if (!patch || !site) {
-		port_free(patch, n * sizeof(*patch));
-		port_free(site, n * sizeof(*site));
-		return -ENOMEM;
-	}
-	port_free(gkhi_set.patch, gkhi_set.patch_capacity * sizeof(*patch));
-	port_free(gkhi_set.site, gkhi_set.patch_capacity * sizeof(*site));
-	gkhi_set.patch = patch;
-	gkhi_set.site = site;
-	gkhi_set.patch_capacity = n;
-	return 0;
-}
-
 void gkhi_plan_release(void)
 {
 	port_free(gkhi_set.entry, gkhi_set.capacity * sizeof(*gkhi_set.entry));
-	port_free(gkhi_set.patch, gkhi_set.patch_capacity * sizeof(*gkhi_set.patch));
-	port_free(gkhi_set.site, gkhi_set.patch_capacity * sizeof(*gkhi_set.site));
 	memset(&gkhi_set, 0, sizeof(gkhi_set));
+	gkhi_places_release();
 }
 
 void gkhi_plan(struct gkhi_hook_entry *e)
@@ -108,6 +66,7 @@ void gkhi_plan(struct gkhi_hook_entry *e)
 	e->plan_routing = e->routing;
 	e->next_route = e->route;
 	e->plan_list = false;
+	e->trouble = false;
 	gkhi_set.entry[gkhi_set.n++] = e;
 }
 
@@ -134,13 +93,13 @@ static enum gkhi_why gkhi_plan_obstacle(const struct gkhi_hook_entry *e)
 {
 	if (e->plan_state == GKHI_DISABLED)
 		return GKHI_WHY_OK;
-	if (!e->event)
+	if (!e->states)
 		return GKHI_WHY_NO_EVENT;
 	if (!e->id)
 		return GKHI_WHY_TOO_MANY_IDS;
-	if (e->plan_state == GKHI_STATIC && !(e->event->states & GKHI_HAS_STATIC))
+	if (e->plan_state == GKHI_STATIC && !(e->states & GKHI_HAS_STATIC))
 		return GKHI_WHY_NO_STATIC;
-	if (e->plan_state == GKHI_MARKER && !(e->event->states & GKHI_HAS_MARKER))
+	if (e->plan_state == GKHI_MARKER && !(e->states & GKHI_HAS_MARKER))
 		return GKHI_WHY_NO_MARKER;
 	if (e->n_keys + e->n_loads)
 		return GKHI_WHY_OK;
@@ -181,6 +140,9 @@ static void gkhi_make_detours(struct gkhi_hook_entry *e)
 		if (port_detour(s->record, s->hook, e->event, &s->target, &why)) {
 			s->target = NULL;
 			s->why = (uint8_t)why;
+			e->trouble = true;
+			gkhi_set.trouble = true;
+			gkhi_set.trouble = true;
 		}
 	}
 }
@@ -193,6 +155,7 @@ static int gkhi_prepare_entry(struct gkhi_hook_entry *e)
 	e->plan_effective = e->plan_why ? GKHI_DISABLED : e->plan_state;
 	e->moves = (uint8_t)gkhi_moves((enum gkhi_state)e->effective, (enum gkhi_state)e->plan_effective, false);
 	e->bare_moves = (uint8_t)gkhi_moves((enum gkhi_state)e->effective, (enum gkhi_state)e->plan_effective, true);
+	gkhi_set.moves |= e->moves | e->bare_moves;
 	e->next_route = &gkhi_route_off;
 	if (e->plan_effective == GKHI_DISABLED)
 		return 0;
@@ -218,140 +181,14 @@ int gkhi_plan_prepare(void)
 	uint32_t i, sites = 0;
 	int err = 0;
 
+	gkhi_set.moves = 0;
+	gkhi_set.trouble = false;
+	gkhi_set.lists = false;
 	for (i = 0; i < gkhi_set.n && !err; i++) {
 		err = gkhi_prepare_entry(gkhi_set.entry[i]);
 		sites += gkhi_set.entry[i]->n_keys + gkhi_set.entry[i]->n_pads;
 	}
-	return err ? err : gkhi_patches_reserve(sites);
-}
-
-/* ----------------------------------------------------------------- patch places */
-
-/* Does @s want a patch, and which? */
-static bool gkhi_site_patch(const struct gkhi_site *s, bool arm, struct port_patch *p)
-{
-	unsigned int moves = s->bare ? s->entry->bare_moves : s->entry->moves;
-	unsigned int want;
-
-	if (arm)
-		want = s->record ? GKHI_ARM_PADS : GKHI_ARM_KEYS;
-	else
-		want = s->record ? GKHI_DISARM_PADS : GKHI_DISARM_KEYS;
-	if (!(moves & want) || s->jumping == arm || !s->target)
-		return false;
-	p->addr = s->code;
-	p->target = arm ? s->target : NULL;
-	p->ours = s->target;
-	p->status = 0;
-	return true;
-}
-
-static void gkhi_gather_site(struct gkhi_site *s, bool arm)
-{
-	if (!gkhi_site_patch(s, arm, &gkhi_set.patch[gkhi_set.n_patches]))
-		return;
-	gkhi_set.site[gkhi_set.n_patches++] = s;
-}
-
-static void gkhi_patches_swap(uint32_t i, uint32_t j)
-{
-	struct port_patch p = gkhi_set.patch[i];
-	struct gkhi_site *s = gkhi_set.site[i];
-
-	gkhi_set.patch[i] = gkhi_set.patch[j];
-	gkhi_set.site[i] = gkhi_set.site[j];
-	gkhi_set.patch[j] = p;
-	gkhi_set.site[j] = s;
-}
-
-static bool gkhi_patch_below(uint32_t i, uint32_t j)
-{
-	return (uintptr_t)gkhi_set.patch[i].addr < (uintptr_t)gkhi_set.patch[j].addr;
-}
-
-static void gkhi_sift(uint32_t at, uint32_t n)
-{
-	uint32_t child;
-
-	for (; (child = 2 * at + 1) < n; at = child) {
-		if (child + 1 < n && gkhi_patch_below(child, child + 1))
-			child++;
-		if (!gkhi_patch_below(at, child))
-			return;
-		gkhi_patches_swap(at, child);
-	}
-}
-
-static void gkhi_patches_sort(void)
-{
-	uint32_t i, n = gkhi_set.n_patches;
-
-	for (i = n / 2; i-- > 0;)
-		gkhi_sift(i, n);
-	while (n > 1) {
-		gkhi_patches_swap(0, --n);
-		gkhi_sift(0, n);
-	}
-}
-
-/*
- * Patches in order of address. Small sets: from their entries, then sorted; large
- * ones: through all objects, whose places are in order already.
- */
-static void gkhi_gather(bool arm)
-{
-	const struct gkhi_object *object;
-	struct gkhi_site *s;
-	uint32_t i;
-
-	gkhi_set.n_patches = 0;
-	if (gkhi_set.n < 64 || gkhi_set.n < gkhi_core.n_entries / 16) {
-		for (i = 0; i < gkhi_set.n; i++)
-			for (s = gkhi_set.entry[i]->sites; s; s = s->next)
-				gkhi_gather_site(s, arm);
-		gkhi_patches_sort();
-		return;
-	}
-	for (object = gkhi_core.objects; object; object = object->next) {
-		for (i = 0; i < object->n_sites; i++) {
-			if (object->sites[i].entry->planned)
-				gkhi_gather_site(&object->sites[i], arm);
-		}
-	}
-}
-
-static enum gkhi_why gkhi_patch_why(int status)
-{
-	switch (status) {
-	case 0:
-		return GKHI_WHY_OK;
-	case -EBUSY:
-		return GKHI_WHY_SITE_CHANGED;
-	case -ERANGE:
-		return GKHI_WHY_NO_DETOUR;
-	case -ENOMEM:
-		return GKHI_WHY_NO_MEMORY;
-	default:
-		return GKHI_WHY_TEXT_READONLY;
-	}
-}
-
-static void gkhi_patch_set(bool arm)
-{
-	uint32_t i;
-
-	gkhi_gather(arm);
-	if (!gkhi_set.n_patches)
-		return;
-	port_patch(gkhi_set.patch, gkhi_set.n_patches);
-	for (i = 0; i < gkhi_set.n_patches; i++) {
-		int status = gkhi_set.patch[i].status;
-
-		gkhi_set.site[i]->why = (uint8_t)gkhi_patch_why(status);
-		if (!status)
-			gkhi_set.site[i]->jumping = arm;
-	}
-	port_sync_core();
+	return err ? err : gkhi_places_reserve(sites);
 }
 
 /* ------------------------------------------------------------ what came of it */
@@ -361,6 +198,9 @@ static bool gkhi_hook_pads_ok(const struct gkhi_hook_entry *e, const struct gkhi
 {
 	const struct gkhi_site *s;
 	bool some = false;
+
+	if (!e->trouble && !e->hooks->next)
+		return e->n_pads > e->n_bare;
 
 	for (s = e->sites; s; s = s->next) {
 		if (!s->record || s->bare || s->hook != hook)
@@ -394,7 +234,7 @@ static uint32_t gkhi_entry_places(const struct gkhi_hook_entry *e, uint8_t *why)
 /* What the hook can be in, now that the patches are in; its route follows. */
 static void gkhi_judge(struct gkhi_hook_entry *e)
 {
-	if (e->plan_effective == GKHI_DISABLED)
+	if (!e->trouble || e->plan_effective == GKHI_DISABLED)
 		return;
 	if (gkhi_entry_places(e, &e->plan_why))
 		return;
@@ -440,55 +280,43 @@ static void gkhi_modes(struct gkhi_hook_entry *e)
 
 /* -------------------------------------------------------------------- the steps */
 
+/* The stub for the route to come, remembered: most switches come back to a route. */
+static const void *gkhi_entry_stub(struct gkhi_hook_entry *e)
+{
+	if (e->stub_route != e->next_route || !e->stub) {
+		e->stub = port_stub(e->event, e->next_route);
+		e->stub_route = e->next_route;
+	}
+	return e->stub;
+}
+
+static void gkhi_gate_entry(struct gkhi_hook_entry *e)
+{
+	const void *stub = e->plan_effective == GKHI_DISABLED ? NULL : gkhi_entry_stub(e);
+	const struct gkhi_hook_ref *ref;
+
+	for (ref = e->hooks; ref; ref = ref->next) {
+		PORT_STORE_RELEASE(ref->hook->route, &gkhi_route_gated);
+		/* the stub of a hook that goes off must serve until the flip */
+		if (stub)
+			PORT_STORE_RELEASE(ref->hook->stub, (void *)stub);
+		if (e->moves & GKHI_TO_CALL)
+			PORT_STORE_RELEASE(ref->hook->mode, (uint32_t)GKHI_MODE_CALL);
+	}
+}
+
 static void gkhi_gate(void)
 {
-	const struct gkhi_hook_ref *ref;
 	uint32_t i;
 
-	for (i = 0; i < gkhi_set.n; i++) {
-		struct gkhi_hook_entry *e = gkhi_set.entry[i];
-		const void *stub = e->plan_effective == GKHI_DISABLED ? NULL : port_stub(e->event, e->next_route);
-
-		for (ref = e->hooks; ref; ref = ref->next) {
-			PORT_STORE_RELEASE(ref->hook->route, &gkhi_route_gated);
-			/* the stub of a hook that goes off must serve until the flip */
-			if (stub) {
-				ref->hook->string_words = gkhi_event_string_words(e->event);
-				PORT_STORE_RELEASE(ref->hook->stub, (void *)stub);
-			}
-		}
-	}
-	gkhi_patch_set(true);
-	for (i = 0; i < gkhi_set.n; i++) {
+	for (i = 0; i < gkhi_set.n; i++)
+		gkhi_gate_entry(gkhi_set.entry[i]);
+	gkhi_places_patch(true);
+	for (i = 0; (gkhi_set.trouble || gkhi_set.moves & GKHI_TO_PAD) && i < gkhi_set.n; i++) {
 		gkhi_judge(gkhi_set.entry[i]);
 		gkhi_modes(gkhi_set.entry[i]);
 	}
 	port_restart_sequences();
-}
-
-static void gkhi_settle(void)
-{
-	const struct gkhi_hook_ref *ref;
-	uint32_t i;
-
-	for (i = 0; i < gkhi_set.n; i++) {
-		struct gkhi_hook_entry *e = gkhi_set.entry[i];
-
-		e->old_list = e->own_list ? e->route : NULL;
-		e->own_list = e->plan_list;
-		PORT_STORE_RELEASE(e->route, e->next_route);
-		for (ref = e->hooks; ref; ref = ref->next) {
-			struct gkhi_hook *hook = ref->hook;
-
-			if (e->moves & GKHI_TO_OFF) {
-				PORT_STORE_RELEASE(hook->mode, (uint32_t)GKHI_MODE_OFF);
-				PORT_STORE_RELEASE(hook->stub, (void *)gkhi_stub_none);
-			}
-			PORT_STORE_RELEASE(hook->route, e->next_route);
-		}
-	}
-	gkhi_patch_set(false);
-	PORT_STORE_RELEASE(gkhi_epoch, 0);
 }
 
 static void gkhi_count_users(const struct gkhi_hook_entry *e, int by)
@@ -504,20 +332,74 @@ static void gkhi_count_users(const struct gkhi_hook_entry *e, int by)
 /* The plan has come true: the entry says so. */
 static void gkhi_book(struct gkhi_hook_entry *e)
 {
+	bool moved = e->plan_routing != e->routing;
+
 	gkhi_count_users(e, -1);
-	if (e->plan_routing != e->routing) {
+	if (moved) {
 		if (e->routing)
 			e->routing->users--;
 		if (e->plan_routing)
 			e->plan_routing->users++;
 		e->routing = e->plan_routing;
+		e->stub_route = NULL;	/* another may come to lie where the old one was */
 	}
 	e->state = e->plan_state;
 	e->effective = e->plan_effective;
 	e->why = e->plan_why;
 	gkhi_count_users(e, 1);
-	e->planned = false;
-	port_hook_changed(e);
+	if (moved || !e->slot || !e->hooks)
+		port_hook_changed(e);
+	else
+		port_hook_switched(e->slot, e->state, e->effective, e->why);
+}
+
+static void gkhi_settle_entry(struct gkhi_hook_entry *e)
+{
+	bool list = e->own_list;
+	const struct gkhi_hook_ref *ref;
+
+	if (list) {
+		e->old_list = e->route;
+		gkhi_set.lists = true;
+	}
+	e->own_list = e->plan_list;
+	e->plan_list = list;
+	PORT_STORE_RELEASE(e->route, e->next_route);
+	for (ref = e->hooks; ref; ref = ref->next) {
+		struct gkhi_hook *hook = ref->hook;
+
+		if (e->moves & GKHI_TO_OFF) {
+			PORT_STORE_RELEASE(hook->mode, (uint32_t)GKHI_MODE_OFF);
+			PORT_STORE_RELEASE(hook->stub, (void *)gkhi_stub_none);
+		}
+		PORT_STORE_RELEASE(hook->route, e->next_route);
+	}
+	gkhi_book(e);
+}
+
+static void gkhi_settle(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < gkhi_set.n; i++)
+		gkhi_settle_entry(gkhi_set.entry[i]);
+	gkhi_places_patch(false);
+	PORT_STORE_RELEASE(gkhi_epoch, 0);
+}
+
+static void gkhi_free_lists(bool grace)
+{
+	uint32_t i;
+
+	for (i = 0; gkhi_set.lists && i < gkhi_set.n; i++) {
+		struct gkhi_hook_entry *e = gkhi_set.entry[i];
+
+		if (!e->plan_list)
+			continue;
+		if (grace)
+			gkhi_list_route_free(e->old_list);
+		e->old_list = NULL;
+	}
 }
 
 int gkhi_plan_commit(void)
@@ -531,14 +413,9 @@ int gkhi_plan_commit(void)
 	PORT_STORE_RELEASE(gkhi_epoch, 1);	/* the flip */
 	gkhi_settle();
 	err = port_synchronize();
-	for (i = 0; i < gkhi_set.n; i++) {
-		struct gkhi_hook_entry *e = gkhi_set.entry[i];
-
-		if (!err)
-			gkhi_list_route_free(e->old_list);
-		e->old_list = NULL;
-		gkhi_book(e);
-	}
+	gkhi_free_lists(!err);
+	for (i = 0; i < gkhi_set.n; i++)
+		gkhi_set.entry[i]->planned = false;
 	gkhi_set.n = 0;
 	return err;
 }

@@ -109,6 +109,18 @@ void port_hook_changed(struct gkhi_hook_entry *entry)
 		PORT_STORE_RELEASE(c->n_hooks, *info.slot);
 }
 
+void port_hook_switched(uint32_t slot, uint8_t state, uint8_t effective, uint8_t why)
+{
+	struct gkhi_control_hook *row;
+
+	if (!gkhi_process.control || slot > gkhi_process.control->n_hooks)
+		return;
+	row = &gkhi_process.hooks[slot - 1];
+	row->state = state;
+	row->effective = effective;
+	row->why = why;
+}
+
 static void write_channel(struct gkhi_control_channel *row, struct gkhi_channel *ch)
 {
 	struct gkhi_channel_stats st = { 0 };

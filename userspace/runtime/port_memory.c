@@ -15,6 +15,7 @@
 
 #define PORT_CHUNK	(1ul << 20)
 #define PORT_GRAIN	16ul
+#define PORT_LINE	64ul		/* whole lines begin at a line */
 #define PORT_SMALL	1024ul		/* up to here a class per 16 bytes */
 #define PORT_LARGE	65536ul		/* from here on pages of its own */
 #define PORT_N_SMALL	(PORT_SMALL / PORT_GRAIN)
@@ -56,9 +57,10 @@ static unsigned int port_class(size_t size, size_t *bytes)
 
 static void *port_cut(size_t bytes)
 {
+	size_t skip = bytes % PORT_LINE ? 0 : -(uintptr_t)gkhi_chunk % PORT_LINE;
 	void *p;
 
-	if (bytes > gkhi_chunk_left) {
+	if (bytes + skip > gkhi_chunk_left) {
 		/* The rest of the old chunk stays unused: less than one block. */
 		char *chunk = port_pages(PORT_CHUNK);
 
@@ -66,7 +68,10 @@ static void *port_cut(size_t bytes)
 			return NULL;
 		gkhi_chunk = chunk;
 		gkhi_chunk_left = PORT_CHUNK;
+		skip = 0;
 	}
+	gkhi_chunk += skip;
+	gkhi_chunk_left -= skip;
 	p = gkhi_chunk;
 	gkhi_chunk += bytes;
 	gkhi_chunk_left -= bytes;

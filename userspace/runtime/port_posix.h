@@ -27,7 +27,7 @@ struct gkhi_record;
 struct gkhi_hook_entry;
 
 /* -- memory (port_memory.c): pages from mmap, a size-class free list on top; caller holds the control lock. */
-void *port_alloc(size_t size);		/* zeroed, 16-aligned; NULL: none */
+void *port_alloc(size_t size);		/* zeroed, 16-aligned (multiples of 64: 64-aligned); NULL: none */
 void port_free(void *p, size_t size);
 
 /* -- control lock (port_lock.c): futex, remembers the owner; no system call while nobody else wants it. */
@@ -178,6 +178,7 @@ const uint8_t *port_uuid(void);
 uint32_t port_pid(void);
 int port_event_declare(const struct gkhi_event *event, uint32_t id, uint32_t stream_class);	/* on disk when it returns 0 */
 void port_hook_changed(struct gkhi_hook_entry *entry);			/* refresh the control file */
+void port_hook_switched(uint32_t slot, uint8_t state, uint8_t effective, uint8_t why);	/* the same, cheap: nothing else has changed */
 void port_channels_changed(void);					/* after a batch or a late object made, changed or closed channels */
 void port_log(const char *line);					/* one line to stderr, once per text */
 

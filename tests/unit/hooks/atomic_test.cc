@@ -199,6 +199,7 @@ TEST_F(AtomicTest, RefusedBatchesUnderFire) {
   RunThreads([this](int t) { FireAndCheck(t); },
              [&] {
                for (int k = 0; k < kSwitches; k++) {
+                 if (k % 8 == 0) LetThemFire();
                  ASSERT_EQ(Batch("net:* -; channel b; net:* +marker channel=b; net:nothing -").err, -ENOENT);
                  world.fail_alloc_at = 1 + k % 6;
                  Batch("net:* -; channel b; net:* +marker channel=a,b; channel c bcakend=ring");
@@ -254,6 +255,7 @@ TEST_F(AtomicTest, ObjectsComeAndGoUnderFire) {
   RunThreads([this](int t) { FireAndCheck(t); },
              [&] {
                for (int k = 0; k < 300; k++) {
+                 if (k % 8 == 0) LetThemFire();
                  Object guest(64 << 10);
                  for (int i = 0; i < kHooks; i++) guest.Usual("net:e" + std::to_string(i));
                  Add(guest);

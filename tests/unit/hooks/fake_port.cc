@@ -395,6 +395,7 @@ void port_hook_changed(struct gkhi_hook_entry* entry) {
   if (world.keep_seen) world.changed.push_back(info.name);
 }
 
+void port_hook_switched(uint32_t, uint8_t, uint8_t, uint8_t) {}
 void port_channels_changed(void) {}
 bool port_orphan;
 void port_adopt(void) { port_orphan = false; }
