@@ -4,6 +4,7 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "command.hpp"
 
@@ -68,6 +69,11 @@ size_t Distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+int Fail(std::string_view verb, std::string_view text) {
+  fmt::print(stderr, "gkhi {}: {}\n", verb, text);
+  return kExitFailure;
+}
 
 std::string Nearest(std::string_view word, const std::vector<std::string> &candidates) {
   std::string best;

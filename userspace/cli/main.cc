@@ -8,11 +8,6 @@
 
 namespace gkhi::cli {
 
-int Fail(std::string_view verb, std::string_view text) {
-  fmt::print(stderr, "gkhi {}: {}\n", verb, text);
-  return kExitFailure;
-}
-
 namespace {
 
 int UnknownVerb(const std::string &verb) {

@@ -5,6 +5,8 @@
 #include <gkhi/reader/schema.hpp>
 
 #include <nlohmann/json.hpp>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace gkhi::reader {
 namespace {
@@ -147,6 +149,9 @@ Result<Field> ParseField(const Json &object, const std::string &event, uint32_t 
   f.len_offset = static_cast<uint16_t>(take.NumberOr("len_offset", GKHI_NO_OFFSET, GKHI_NO_OFFSET));
   f.max = static_cast<uint32_t>(take.NumberOr("max", UINT32_MAX, 1));
   f.doc = take.TextOr("doc");
+  auto is_signed = object.find("signed");
+  f.is_signed = f.type == GKHI_T_INT ||
+                (is_signed != object.end() && is_signed->is_boolean() && is_signed->get<bool>());
   ParseEnumerators(object, &f, &take);
   if (take.error().empty() && !SizeFits(f)) {
     take.Fail("size", fmt::format("{} does not fit type \"{}\"", f.size, f.type));
@@ -156,7 +161,45 @@ Result<Field> ParseField(const Json &object, const std::string &event, uint32_t 
   return f;
 }
 
+// What of a field decides how its bytes are read, as genevent hashes it.
+std::string HashedType(const Field &f) {
+  std::string element;
+  switch (f.type) {
+    case GKHI_T_UINT:
+    case GKHI_T_INT:
+      element = fmt::format("{}{}", f.is_signed ? 's' : 'u', f.size * 8);
+      break;
+    case GKHI_T_ENUM:
+    case GKHI_T_FLAGS:
+      element = fmt::format("{}:{}{}", f.type == GKHI_T_ENUM ? "enum" : "flags", f.is_signed ? 's' : 'u',
+                            f.size * 8);
+      break;
+    case GKHI_T_BOOL:
+      element = "bool";
+      break;
+    case GKHI_T_PTR:
+      element = "ptr";
+      break;
+    case GKHI_T_FLOAT:
+      element = fmt::format("f{}", f.size * 8);
+      break;
+    default:
+      element = f.is_string() ? "string" : "binary";
+  }
+  if (f.form == GKHI_FORM_ARRAY) return fmt::format("{}[{}]", element, f.max);
+  if (f.is_string() || f.type == GKHI_T_BINARY) return fmt::format("{} max {}", element, f.max);
+  if (f.form == GKHI_FORM_SEQUENCE) return fmt::format("{}[] max {}", element, f.max);
+  return element;
+}
+
 }  // namespace
+
+uint64_t LayoutHash(const Event &event) {
+  std::string text = fmt::format("gkhi layout 1\nevent {}\n", event.full_name);
+  for (const Field &field : event.fields) text += fmt::format("field {} {}\n", field.name, HashedType(field));
+  const uint64_t hash = XXH64(text.data(), text.size(), 0);
+  return hash == 0 ? 1 : hash;
+}
 
 int Event::FieldIndex(std::string_view field) const {
   for (size_t i = 0; i < fields.size(); i++) {
@@ -189,6 +232,10 @@ Result<Event> ParseEventJson(std::string_view text) {
     if (!field) return Error{field.error()};
     e.n_tails += field->in_tail();
     e.fields.push_back(std::move(*field));
+  }
+  if (const uint64_t hash = LayoutHash(e); hash != e.layout) {
+    return Error{fmt::format("{}: layout {:#018x}, but the fields here have {:#018x}: this is not its schema",
+                             e.full_name, e.layout, hash)};
   }
   return e;
 }

@@ -37,12 +37,15 @@ void AppendInt(T value, std::string *out) {
 }
 
 void AppendFloat(const Value &value, uint32_t i, std::string *out) {
-  // The shortest text that reads back as the same number.
+  // The shortest text that reads back as the same number; "1.0", so that a reader sees what it is, and -0.0
+  // stays.
+  const size_t start = out->size();
   if (value.field->size == 4) {
     fmt::format_to(std::back_inserter(*out), "{}", static_cast<float>(value.Float(i)));
   } else {
     fmt::format_to(std::back_inserter(*out), "{}", value.Float(i));
   }
+  if (out->find_first_not_of("-0123456789", start) == out->npos) *out += ".0";
 }
 
 // The value as the enumerators hold it: sign-extended when the declared type could be signed, so compare the
@@ -149,6 +152,11 @@ bool AppendWhole(const Value &value, std::string *out) {
   }
 }
 
+void AppendNumber(const Value &value, uint32_t i, std::string *out) {
+  if (value.field->is_signed) return AppendInt(value.Signed(i), out);
+  AppendInt(value.Unsigned(i), out);
+}
+
 // An integer as the field's format says. Negative numbers have no hexadecimal or octal form of their own:
 // their bits.
 void AppendInteger(const Value &value, uint32_t i, std::string *out) {
@@ -168,8 +176,7 @@ void AppendInteger(const Value &value, uint32_t i, std::string *out) {
       *out += '\'';
       return;
     default:
-      if (value.field->is_signed()) return AppendInt(value.Signed(i), out);
-      return AppendInt(bits, out);
+      return AppendNumber(value, i, out);
   }
 }
 
@@ -240,7 +247,7 @@ void AppendJsonElement(const Value &value, uint32_t i, std::string *out) {
     case GKHI_T_ENUM:
       if (const std::string *name = EnumName(*value.field, value.Unsigned(i)))
         return AppendJsonString(*name, out);
-      return AppendInt(value.Unsigned(i), out);
+      return AppendNumber(value, i, out);
     case GKHI_T_PTR:
     case GKHI_T_FLAGS:
       *out += '"';
@@ -248,8 +255,7 @@ void AppendJsonElement(const Value &value, uint32_t i, std::string *out) {
       *out += '"';
       return;
     default:
-      if (value.field->is_signed()) return AppendInt(value.Signed(i), out);
-      return AppendInt(value.Unsigned(i), out);
+      return AppendNumber(value, i, out);
   }
 }
 
@@ -279,6 +285,7 @@ void AppendValue(const Value &value, std::string *out) {
   const Field &field = *value.field;
   if (field.is_string()) return AppendString(value.Text(), out);
   if (AppendWhole(value, out)) return;
+  if (field.type == GKHI_T_BINARY && field.show == GKHI_SHOW_CHAR) return AppendString(value.Text(), out);
   if (field.type == GKHI_T_BINARY) return AppendHexBytes(value.data, value.Text().size(), 0, out);
   if (IsCharText(field)) return AppendString(CharText(value), out);
   if (!IsList(field)) return AppendElement(value, 0, out);
@@ -295,6 +302,7 @@ void AppendJsonValue(const Value &value, std::string *out) {
   std::string text;
   if (field.is_string()) return AppendJsonString(value.Text(), out);
   if (AppendWhole(value, &text)) return AppendJsonString(text, out);
+  if (field.type == GKHI_T_BINARY && field.show == GKHI_SHOW_CHAR) return AppendJsonString(value.Text(), out);
   if (field.type == GKHI_T_BINARY) {
     AppendHexBytes(value.data, value.Text().size(), 0, &text);
     return AppendJsonString(text, out);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <gkhi/reader/metadata.hpp>
+#include <gkhi/reader/packet_index.hpp>
 #include <string>
 #include <vector>
 
@@ -28,9 +28,9 @@ inline TraceHead Head() {
 
 // Event 1: two u64. Event 2: u32 and a string.
 inline std::string TwoEvents() {
-  return R"(/* gkhi-event {"id":1,"provider":"p","name":"two","layout":"0x1","message":"x is {x}, y is {y}","fixed_words":2,"fields":[{"name":"x","type":"u","size":8,"offset":0},{"name":"y","type":"u","size":8,"offset":8}]} */
+  return R"(/* gkhi-event {"id":1,"provider":"p","name":"two","layout":"0x460b6f75a9ba4fa4","message":"x is {x}, y is {y}","fixed_words":2,"fields":[{"name":"x","type":"u","size":8,"offset":0},{"name":"y","type":"u","size":8,"offset":8}]} */
 event { name = "p:two"; id = 1; stream_id = 0; fields := struct { integer { size = 64; align = 8; } x; integer { size = 64; align = 8; } y; struct { } align(64) _end; }; };
-/* gkhi-event {"id":2,"provider":"p","name":"text","layout":"0x2","fixed_words":1,"fields":[{"name":"n","type":"u","size":4,"offset":0},{"name":"s","type":"c","size":1,"offset":65535,"max":32}]} */
+/* gkhi-event {"id":2,"provider":"p","name":"text","layout":"0x6a74ce7503544316","fixed_words":1,"fields":[{"name":"n","type":"u","size":4,"offset":0},{"name":"s","type":"c","size":1,"offset":65535,"max":32}]} */
 event { name = "p:text"; id = 2; stream_id = 0; fields := struct { integer { size = 32; align = 8; } n; struct { } align(64) __pad; string s; struct { } align(64) _end; }; };
 )";
 }

@@ -42,6 +42,7 @@ Field Of(char type, uint8_t size, uint8_t show = GKHI_SHOW_DEC, uint8_t form = G
   field.type = type;
   field.size = size;
   field.show = show;
+  field.is_signed = type == 's';
   field.form = form;
   return field;
 }
@@ -67,6 +68,8 @@ TEST(Value, Integers) {
 TEST(Value, Floats) {
   EXPECT_EQ(Show(Of('f', 8), Raw(0.1)), (Both{"0.1", "0.1"}));
   EXPECT_EQ(Show(Of('f', 8), Raw(1e300)), (Both{"1e+300", "1e+300"}));
+  EXPECT_EQ(Show(Of('f', 8), Raw(-0.0)), (Both{"-0.0", "-0.0"}));
+  EXPECT_EQ(Show(Of('f', 8), Raw(3.0)), (Both{"3.0", "3.0"}));
   EXPECT_EQ(Show(Of('f', 4), Raw(0.1f)), (Both{"0.1", "0.1"}));
   EXPECT_EQ(Show(Of('f', 8), Raw(-std::numeric_limits<double>::infinity())), (Both{"-inf", "\"-inf\""}));
   EXPECT_EQ(Show(Of('f', 8), Raw(std::nan(""))), (Both{"nan", "\"nan\""}));

@@ -14,7 +14,7 @@ std::string WithFields(const std::string &fields, int words = 2) {
 
 TEST(Schema, TakesAllOfAnEvent) {
   Result<Event> event = ParseEventJson(
-      R"({"id":5,"provider":"net","name":"rx","layout":"0xfedcba9876543210","doc":"d","message":"l={len}","stability":2,)"
+      R"({"id":5,"provider":"net","name":"rx","layout":"0xa34d6bbc0f08246f","doc":"d","message":"l={len}","stability":2,)"
       R"("loglevel":4,"fixed_words":2,"fields":[{"name":"len","type":"u","size":4,"form":0,"show":1,"offset":0},)"
       R"({"name":"addr","type":"u","size":1,"form":1,"show":2,"offset":4,"max":4},)"
       R"({"name":"data","type":"b","size":1,"form":0,"offset":65535,"len_offset":8,"max":100},)"
@@ -22,7 +22,7 @@ TEST(Schema, TakesAllOfAnEvent) {
   ASSERT_TRUE(event) << event.error();
   EXPECT_EQ(event->id, 5u);
   EXPECT_EQ(event->full_name, "net:rx");
-  EXPECT_EQ(event->layout, 0xfedcba9876543210u);
+  EXPECT_EQ(event->layout, 0xa34d6bbc0f08246fu);
   EXPECT_EQ(event->stability, GKHI_STABLE);
   EXPECT_EQ(event->loglevel, 4);
   EXPECT_EQ(event->fixed_bytes, 16u);
@@ -95,7 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"CountForScalar", WithFields(R"({"name":"x","type":"u","size":4,"offset":0,"len_offset":4})"),
             "p:e: field \"x\": \"len_offset\": wanted 65535 (none), found 4"},
         Bad{"Enum", WithFields(R"({"name":"x","type":"e","size":4,"offset":0,"enum":[["a"]]})"),
-            "p:e: field \"x\": \"enum\": wanted [name, value], found [\"a\"]"}),
+            "p:e: field \"x\": \"enum\": wanted [name, value], found [\"a\"]"},
+        Bad{"AnotherLayout", WithFields(R"({"name":"x","type":"u","size":8,"offset":0})"),
+            "p:e: layout 0x000000000000001f, but the fields here have 0x5e741f8fdd88bc93: this is not its "
+            "schema"}),
     [](const auto &info) { return info.param.name; });
 
 }  // namespace

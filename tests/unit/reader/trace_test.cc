@@ -88,14 +88,17 @@ TEST(Metadata, HeadSurvivesTheRoundTrip) {
 }
 
 TEST(Metadata, AnIdWithTwoSchemasIsNotTrusted) {
+  // The same id and name, but "y" is called "z".
   std::string other = TwoEvents();
-  other.replace(other.find("\"layout\":\"0x1\""), 14, "\"layout\":\"0x3\"");
+  other.replace(other.find("0x460b6f75a9ba4fa4"), 18, "0x4aed3de872df1651");
+  other.replace(other.find("\"name\":\"y\""), 10, "\"name\":\"z\"");
   Result<Metadata> metadata = ParseMetadata(ComposeHead(Head()) + TwoEvents() + other);
   ASSERT_TRUE(metadata);
   EXPECT_EQ(metadata->Find(1), nullptr);
   ASSERT_NE(metadata->Find(2), nullptr);
   ASSERT_EQ(metadata->problems().size(), 1u);
-  EXPECT_EQ(metadata->problems()[0], "id 1 is p:two (layout 0x1) and p:two (layout 0x3)");
+  EXPECT_EQ(metadata->problems()[0],
+            "id 1 is p:two (layout 0x460b6f75a9ba4fa4) and p:two (layout 0x4aed3de872df1651)");
 }
 
 TEST(Metadata, OtherVersionsAreRefused) {

@@ -29,13 +29,13 @@ struct Field {
   uint16_t offset = GKHI_NO_OFFSET;      // in the fixed part; GKHI_NO_OFFSET: in the tail
   uint16_t len_offset = GKHI_NO_OFFSET;  // of the u32 count
   uint32_t max = 1;
+  bool is_signed = false;  // enums too
   std::vector<Enumerator> enumerators;
   std::string doc;
 
   bool in_tail() const { return offset == GKHI_NO_OFFSET; }
   bool counted() const { return len_offset != GKHI_NO_OFFSET; }
   bool is_string() const { return type == GKHI_T_STRING; }
-  bool is_signed() const { return type == GKHI_T_INT; }
 };
 
 struct Event {
@@ -56,8 +56,12 @@ struct Event {
   int FieldIndex(std::string_view field) const;
 };
 
+// The layout hash that genevent gives an event with these fields.
+uint64_t LayoutHash(const Event &event);
+
 // One line of JSON, as genevent writes it and the process puts it into the metadata (docs/format-trace.md).
-// Every number is checked: a schema that comes back never makes a reader leave the record.
+// Every number is checked: a schema that comes back never makes a reader leave the record. Fields
+// that do not have the layout hash they claim are refused.
 Result<Event> ParseEventJson(std::string_view json);
 
 }  // namespace gkhi::reader
