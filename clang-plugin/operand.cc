@@ -169,10 +169,18 @@ Evaluator::Result Evaluator::AddressOf(Operand operand) {
   return operand;
 }
 
+// The nearest member; without a near one, the first few.
 static std::string SuggestMember(const DICompositeType *type, StringRef name) {
+  constexpr unsigned kShown = 6;
   Nearest nearest(name);
-  ForEachMember(type, [&](StringRef member) { nearest.Offer(member); });
-  return nearest.Hint();
+  std::string list;
+  unsigned count = 0;
+  ForEachMember(type, [&](StringRef member) {
+    nearest.Offer(member);
+    if (count++ < kShown) list += (list.empty() ? "" : ", ") + member.str();
+  });
+  if (!nearest.name().empty() || list.empty()) return nearest.Hint();
+  return "; it has " + list + (count > kShown ? ", ..." : "");
 }
 
 Evaluator::Result Evaluator::MemberOf(Operand operand, bool arrow) {

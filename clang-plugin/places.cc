@@ -2,6 +2,8 @@
 // Finds the places in a function that a `site:` names.
 #include "places.hpp"
 
+#include "lower.hpp"
+
 #include <map>
 
 #include "llvm/ADT/StringExtras.h"
@@ -93,6 +95,15 @@ PlaceSet ReturnPlaces(Function &function, const Site &site) {
 
 // ------------------------------------------------------------------- calls
 
+// Where the call may have moved to.
+Function *CallerOf(Module &module, StringRef callee) {
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function))
+      if (auto *call = dyn_cast<CallBase>(&instruction))
+        if (CallsNamed(*call, callee)) return &function;
+  return nullptr;
+}
+
 std::string NoCallProblem(Function &function, const Site &site) {
   Nearest nearest(site.callee);
   unsigned indirect = 0;
@@ -108,6 +119,8 @@ std::string NoCallProblem(Function &function, const Site &site) {
       nearest.Offer(callee->getName());
   }
   std::string text = "'" + site.function + "' does not call '" + site.callee + "'" + nearest.Hint();
+  if (Function *caller = CallerOf(*function.getParent(), site.callee))
+    return text + "; '" + SourceName(*caller) + "' does";
   if (nearest.name().empty() && indirect)
     text += "; calls through a pointer have no name: use 'at: line' with the text of the call";
   return text;
