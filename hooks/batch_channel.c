@@ -583,10 +583,12 @@ static int gkhi_gone_check(struct gkhi_batch *b, const struct gkhi_made_channel 
 	gkhi_say(b, "channel ");
 	gkhi_say_word(b, &gone->word);
 	gkhi_say(b, " is in use by ");
-	gkhi_text_num(&b->message, users);
-	gkhi_say(b, users == 1 ? " hook" : " hooks");
 	if (gone->channel->flags & GKHI_CHANNEL_CLIENT)
-		gkhi_say(b, " and by the program itself");
+		gkhi_say(b, users ? "the program itself and by " : "the program itself");
+	if (users) {
+		gkhi_text_num(&b->message, users);
+		gkhi_say(b, users == 1 ? " hook" : " hooks");
+	}
 	if (users)
 		gkhi_hint(b, "turn them off or send them elsewhere with 'channel=NAME' first, or in the same batch");
 	return gkhi_batch_fail(b, -EBUSY, &gone->word);

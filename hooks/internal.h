@@ -197,6 +197,7 @@ static inline const char *gkhi_entry_event_name(const struct gkhi_hook_entry *e)
 /* registry.c */
 struct gkhi_hook_entry *gkhi_entry_find(const char *name, size_t len, uint64_t layout);
 struct gkhi_hook_entry *gkhi_entry_get(const char *name, size_t len, uint64_t layout);	/* made if need be; NULL: no memory */
+struct gkhi_hook_entry *gkhi_entry_of_event(const struct gkhi_event *event);	/* object.c; NULL: no memory */
 void gkhi_entries_pop(uint32_t n);	/* forget the newest, until there are @n */
 
 /* event_copy.c */

@@ -83,7 +83,7 @@ static int gkhi_object_entries(struct gkhi_object *o)
 	return 0;
 }
 
-static int gkhi_object_event(const struct gkhi_event *event)
+struct gkhi_hook_entry *gkhi_entry_of_event(const struct gkhi_event *event)
 {
 	char name[256];
 	struct gkhi_text t = { name, sizeof(name), 0 };
@@ -93,13 +93,11 @@ static int gkhi_object_event(const struct gkhi_event *event)
 	gkhi_text_str(&t, ":");
 	gkhi_text_str(&t, event->name);
 	e = gkhi_entry_get(name, t.len, event->layout);
-	if (!e)
-		return -ENOMEM;
-	if (e->event)
-		return 0;
+	if (!e || e->event)
+		return e;
 	PORT_STORE_RELEASE(e->event, gkhi_event_copy(event));
 	e->states = event->states;
-	return e->event ? 0 : -ENOMEM;
+	return e->event ? e : NULL;
 }
 
 /* Descriptors of several files: 8-aligned, the linker may have put zeros between. */
@@ -110,16 +108,14 @@ static int gkhi_object_events(struct gkhi_object *o)
 
 	while (stop - at >= (ptrdiff_t)sizeof(struct gkhi_event)) {
 		const struct gkhi_event *event = (const struct gkhi_event *)at;
-		int err;
 
 		if (event->abi != GKHI_ABI_VERSION) {
 			o->n_broken += event->abi != 0;
 			at += 8;
 			continue;
 		}
-		err = gkhi_object_event(event);
-		if (err)
-			return err;
+		if (!gkhi_entry_of_event(event))
+			return -ENOMEM;
 		at += sizeof(*event);
 	}
 	return 0;

@@ -11,6 +11,9 @@
 namespace gkhi_test {
 
 World world;
+uint64_t reserved[8192];
+uint32_t reserved_id, reserved_words;
+int reserve_failures;
 
 void World::Reset() {
   fail_alloc_at = fail_open_at = fail_declare_at = start_error = synchronize_result = synchronized = 0;
@@ -431,8 +434,22 @@ static void FakeClose(struct gkhi_channel* ch) {
   ADD_FAILURE() << "closed what was not open: " << ch->config.name;
 }
 
-static const gkhi_backend fake_ring = {"ring", 0, FakeOpen, FakeClose, gkhi_test::FakeWrite, nullptr, nullptr,
-                                       nullptr, nullptr, nullptr};
+static void* FakeReserve(struct gkhi_channel*, uint32_t id, uint32_t words) {
+  using namespace gkhi_test;
+  if (reserve_failures > 0 && reserve_failures--) return nullptr;
+  reserved_id = id;
+  reserved_words = words;
+  return reserved;
+}
+
+static void FakeCommit(struct gkhi_channel* ch, void* reservation) {
+  using namespace gkhi_test;
+  EXPECT_EQ(reservation, reserved);
+  world.seen.push_back({ch->config.name, reserved_id, reserved[0]});
+}
+
+static const gkhi_backend fake_ring = {"ring",      0,          FakeOpen, FakeClose, gkhi_test::FakeWrite,
+                                       FakeReserve, FakeCommit, nullptr,  nullptr,   nullptr};
 static const gkhi_backend fake_printk = {"printk", GKHI_BACKEND_FOREIGN | GKHI_BACKEND_TEXT, FakeOpen, FakeClose,
                                          gkhi_test::FakeWrite, nullptr, nullptr, nullptr, nullptr, nullptr};
 

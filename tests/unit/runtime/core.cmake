@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Memory, locks and read sections by themselves.
+foreach(test memory_test lock_test)
+  add_executable(${test} ${test}.cc ${CMAKE_SOURCE_DIR}/userspace/runtime/port_memory.c
+    ${CMAKE_SOURCE_DIR}/userspace/runtime/port_lock.c ${CMAKE_SOURCE_DIR}/userspace/runtime/port_read.c)
+  target_include_directories(${test} PRIVATE ${CMAKE_SOURCE_DIR}/userspace/runtime ${CMAKE_SOURCE_DIR}/hooks)
+  target_compile_definitions(${test} PRIVATE _GNU_SOURCE)
+  target_link_libraries(${test} PRIVATE gkhi_backends_headers GTest::gtest_main)
+  gtest_discover_tests(${test} TEST_PREFIX runtime. PROPERTIES TIMEOUT 120)
+endforeach()
+
+# The objects of the event side: no vector registers, nothing of libc.
+add_test(NAME event_side COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/event_side.sh $<TARGET_OBJECTS:gkhi_event_objects>
+  COMMAND_EXPAND_LISTS)
