@@ -41,7 +41,7 @@ std::string ReadFile(const std::string &path, std::string *text) {
     const ssize_t n = read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      const std::string failure = Failure(path);
+      std::string failure = Failure(path);
       close(fd);
       return failure;
     }
@@ -60,7 +60,7 @@ std::string WriteFile(const std::string &path, const std::string &text, bool com
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // /dev/stdout, a pipe
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return Failure(path);
-    const std::string failure = WriteAll(fd, text) ? "" : Failure(path);
+    std::string failure = WriteAll(fd, text) ? "" : Failure(path);
     close(fd);
     return failure;
   }

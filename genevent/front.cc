@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "front_site.hpp"
 #include "front_types.hpp"
@@ -21,9 +22,9 @@ namespace {
 
 constexpr size_t kMaxFields = 100;
 
-void ReadFields(const Node *node, const Model &model, Event *event, Report *report) {
+void ReadFields(const YamlNode *node, const Model &model, Event *event, Report *report) {
   if (node == nullptr) return;
-  if (node->kind != Node::Kind::kSequence) {
+  if (node->kind != YamlNode::Kind::kSequence) {
     report->Error(node->at, fmt::format("'fields:' is {}; wanted a sequence of fields", Describe(*node)),
                   "fields: [{name: len, type: u32}, ...]");
     return;
@@ -33,7 +34,7 @@ void ReadFields(const Node *node, const Model &model, Event *event, Report *repo
     return;
   }
   std::map<std::string, Position> seen;
-  for (const Node &item : node->items) {
+  for (const YamlNode &item : node->items) {
     Field field;
     if (!ReadField(item, model, &field, report)) {
       if (field.name.empty()) continue;
@@ -51,24 +52,24 @@ void ReadFields(const Node *node, const Model &model, Event *event, Report *repo
   }
 }
 
-void ReadStates(const Node *node, Event *event, Report *report) {
+void ReadStates(const YamlNode *node, Event *event, Report *report) {
   if (node == nullptr) return;
   event->has_static = event->has_marker = false;
-  const auto complain = [&](const Node &at) {
+  const auto complain = [&](const YamlNode &at) {
     report->Error(at.at, fmt::format("'states:' has {}; wanted static or marker", Describe(at)),
                   at.text == "disabled" ? "every hook can be disabled: leave it out" : "");
   };
-  if (node->kind != Node::Kind::kSequence || node->items.empty()) {
+  if (node->kind != YamlNode::Kind::kSequence || node->items.empty()) {
     report->Error(node->at, fmt::format("'states:' is {}; wanted [static], [marker] or [static, marker]",
-                                        node->kind == Node::Kind::kSequence ? "empty" : Describe(*node)));
+                                        node->kind == YamlNode::Kind::kSequence ? "empty" : Describe(*node)));
     event->has_static = event->has_marker = true;
     return;
   }
-  for (const Node &item : node->items) {
+  for (const YamlNode &item : node->items) {
     bool *state = item.text == "static"   ? &event->has_static
                   : item.text == "marker" ? &event->has_marker
                                           : nullptr;
-    if (item.kind != Node::Kind::kScalar || state == nullptr) {
+    if (item.kind != YamlNode::Kind::kScalar || state == nullptr) {
       complain(item);
     } else if (*state) {
       report->Error(item.at, fmt::format("state '{}' twice", item.text));
@@ -78,10 +79,10 @@ void ReadStates(const Node *node, Event *event, Report *report) {
   }
 }
 
-void ReadDefault(const Node *node, Event *event, Report *report) {
+void ReadDefault(const YamlNode *node, Event *event, Report *report) {
   if (node == nullptr) return;
   Scope scope(*node, "'default:'", report);
-  const Node *state = scope.Take("state");
+  const YamlNode *state = scope.Take("state");
   if (const auto choice = scope.Choice("state", {"disabled", "static", "marker"})) {
     event->default_state = static_cast<State>(*choice);
     const bool missing = (event->default_state == State::kStatic && !event->has_static) ||
@@ -103,10 +104,10 @@ void ReadDefault(const Node *node, Event *event, Report *report) {
 void ReadLogLevel(Scope *scope, Event *event) {
   static const std::vector<std::string> kLevels = {"emerg",   "alert",  "crit", "err",
                                                    "warning", "notice", "info", "debug"};
-  const Node *node = scope->Take("loglevel");
+  const YamlNode *node = scope->Take("loglevel");
   if (node == nullptr) return;
-  const bool word = node->kind == Node::Kind::kScalar && !LooksNumeric(node->text);
-  if (word || node->kind != Node::Kind::kScalar) {
+  const bool word = node->kind == YamlNode::Kind::kScalar && !LooksNumeric(node->text);
+  if (word || node->kind != YamlNode::Kind::kScalar) {
     if (const auto level = scope->Choice("loglevel", kLevels))
       event->loglevel = static_cast<uint32_t>(*level);
     return;
@@ -126,12 +127,12 @@ void ReadLife(Scope *scope, Event *event) {
   }
 }
 
-void ReadKind(Scope *scope, const Node &node, Event *event, Report *report) {
+void ReadKind(Scope *scope, const YamlNode &node, Event *event, Report *report) {
   static const std::vector<std::string> kKinds = {"event", "gate"};
   static const std::vector<std::string> kReturns = {"u8",  "u16", "u32", "u64",  "s8",
                                                     "s16", "s32", "s64", "bool", "ptr"};
   if (const auto kind = scope->Choice("kind", kKinds)) event->kind = kKinds[*kind];
-  const Node *returns = scope->Take("returns");
+  const YamlNode *returns = scope->Take("returns");
   if (const auto type = scope->Choice("returns", kReturns)) event->returns = kReturns[*type];
   if (event->kind == "gate" && returns == nullptr) {
     report->Error(node.at,
@@ -143,22 +144,22 @@ void ReadKind(Scope *scope, const Node &node, Event *event, Report *report) {
 }
 
 void RefuseAttach(Scope *scope, Report *report) {
-  const Node *attach = scope->Take("attach");
+  const YamlNode *attach = scope->Take("attach");
   if (attach == nullptr) return;
   report->Error(attach->at, "'attach:' is not supported yet",
                 "put the event into the source, or place it with 'site:'");
 }
 
 void ReadMessage(Scope *scope, Event *event, Report *report) {
-  const Node *node = scope->Take("message");
+  const YamlNode *node = scope->Take("message");
   const std::optional<std::string> text = scope->Text("message");
   if (text) CheckMessage(*text, *node, event->fields, report);
   event->message = text.value_or(DefaultMessage(event->fields));
 }
 
-bool ReadEvent(const Node &node, const Model &model, Event *event, Report *report) {
-  const Node *name = node.Find("name");
-  const bool named = name != nullptr && name->kind == Node::Kind::kScalar;
+bool ReadEvent(const YamlNode &node, const Model &model, Event *event, Report *report) {
+  const YamlNode *name = node.Find("name");
+  const bool named = name != nullptr && name->kind == YamlNode::Kind::kScalar;
   Scope scope(node, named ? fmt::format("event '{}'", Printable(name->text)) : "event", report);
   if (!scope.valid()) return false;
   const std::optional<std::string> good_name = scope.Name("name", true);
@@ -170,7 +171,7 @@ bool ReadEvent(const Node &node, const Model &model, Event *event, Report *repor
   ReadLogLevel(&scope, event);
   ReadFields(scope.Take("fields"), model, event, report);
   ReadMessage(&scope, event, report);
-  const Node *states = scope.Take("states");
+  const YamlNode *states = scope.Take("states");
   ReadStates(states, event, report);
   ReadSites(scope.Take("site"), states, event, report);
   ReadDefault(scope.Take("default"), event, report);
@@ -186,16 +187,16 @@ bool ReadEvent(const Node &node, const Model &model, Event *event, Report *repor
   return true;
 }
 
-void ReadEvents(const Node *node, Model *model, Report *report) {
+void ReadEvents(const YamlNode *node, Model *model, Report *report) {
   if (node == nullptr) return;
-  if (node->kind != Node::Kind::kSequence) {
+  if (node->kind != YamlNode::Kind::kSequence) {
     report->Error(node->at, fmt::format("'events:' is {}; wanted a sequence of events", Describe(*node)),
                   "events: each begins with '- name: ...'");
     return;
   }
   if (node->items.empty()) report->Error(node->at, "'events:' is empty; wanted at least one event");
   std::map<std::string, Position> seen;
-  for (const Node &item : node->items) {
+  for (const YamlNode &item : node->items) {
     Event event;
     if (!ReadEvent(item, *model, &event, report)) continue;
     const auto [first, fresh] = seen.emplace(event.name, event.at);
@@ -234,7 +235,7 @@ void CheckEvents(const Model &model, Report *report) {
 }
 
 void ReadLicense(Scope *scope, Model *model, Report *report) {
-  const Node *node = scope->Take("license");
+  const YamlNode *node = scope->Take("license");
   const std::optional<std::string> text = scope->Text("license");
   if (!text) return;
   const auto good = [](unsigned char c) { return std::isalnum(c) || std::strchr(".+-() ", c) != nullptr; };
@@ -253,9 +254,10 @@ std::string BaseName(const std::string &path) {
 }  // namespace
 
 Result<Checked> Load(const Source &source) {
-  Result<Node> root = ParseYaml(source);
+  Result<YamlNode> root = ParseYaml(source);
   if (!root.ok()) return root.errors();
-  if (root.value().kind == Node::Kind::kNull) return Diagnostic{.at = {1, 1}, .message = "the file is empty"};
+  if (root.value().kind == YamlNode::Kind::kNull)
+    return Diagnostic{.at = {1, 1}, .message = "the file is empty"};
   Report report;
   Checked out;
   out.model.source_name = BaseName(source.name());
@@ -264,8 +266,10 @@ Result<Checked> Load(const Source &source) {
     out.model.provider = scope.Name("provider", true).value_or("");
     out.model.doc = scope.Text("doc").value_or("");
     ReadLicense(&scope, &out.model, &report);
-    if (const Node *enums = scope.Take("enums")) ReadEnums(*enums, false, &out.model, &report);
-    if (const Node *flags = scope.Take("flags")) ReadEnums(*flags, true, &out.model, &report);
+    std::set<std::string> constants;
+    if (const YamlNode *enums = scope.Take("enums"))
+      ReadEnums(*enums, false, &out.model, &constants, &report);
+    if (const YamlNode *flags = scope.Take("flags")) ReadEnums(*flags, true, &out.model, &constants, &report);
     ReadEvents(scope.Require("events"), &out.model, &report);
     scope.Finish();
     CheckEvents(out.model, &report);

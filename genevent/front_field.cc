@@ -84,7 +84,7 @@ std::string TypeHint(const std::string &element, const Model &model) {
   return Suggest(element, TypeNames(model));
 }
 
-bool FindEnum(const Node &node, const std::string &name, bool flags, const Model &model, Field *field,
+bool FindEnum(const YamlNode &node, const std::string &name, bool flags, const Model &model, Field *field,
               Report *report) {
   std::vector<std::string> names;
   for (size_t i = 0; i < model.enums.size(); i++) {
@@ -109,7 +109,7 @@ bool FindEnum(const Node &node, const std::string &name, bool flags, const Model
   return false;
 }
 
-bool ReadElement(const Node &node, const std::string &element, const Model &model, Field *field,
+bool ReadElement(const YamlNode &node, const std::string &element, const Model &model, Field *field,
                  Report *report) {
   for (const Builtin &builtin : kBuiltins) {
     if (element != builtin.name) continue;
@@ -127,7 +127,7 @@ bool ReadElement(const Node &node, const std::string &element, const Model &mode
   return false;
 }
 
-bool ReadBrackets(const Node &node, const TypeWords &words, Field *field, Report *report) {
+bool ReadBrackets(const YamlNode &node, const TypeWords &words, Field *field, Report *report) {
   if (!words.brackets) return true;
   if (field->kind == Kind::kString || field->kind == Kind::kBinary) {
     report->Error(node.at,
@@ -153,7 +153,7 @@ bool ReadBrackets(const Node &node, const TypeWords &words, Field *field, Report
 }
 
 bool ReadType(Scope *scope, const Model &model, Field *field, Report *report) {
-  const Node *node = scope->Require("type", "for example 'type: u32'");
+  const YamlNode *node = scope->Require("type", "for example 'type: u32'");
   if (node == nullptr) return false;
   const std::optional<std::string> text = ReadText(*node, "'type:'", report);
   if (!text) return false;
@@ -166,7 +166,7 @@ bool ReadType(Scope *scope, const Model &model, Field *field, Report *report) {
 }
 
 bool ReadMax(Scope *scope, Field *field, Report *report) {
-  const Node *node = scope->Take("max");
+  const YamlNode *node = scope->Take("max");
   const bool bounded = field->counted() || field->kind == Kind::kString;
   if (!bounded) {
     if (node == nullptr) return true;
@@ -214,7 +214,7 @@ void ReadFormat(Scope *scope, Field *field, Report *report) {
   static const std::vector<std::string> kFormats = {"dec", "hex",  "ipv4", "ipv6",
                                                     "mac", "uuid", "char", "oct"};
   if (field->kind == Kind::kPtr || field->kind == Kind::kBinary) field->show = Show::kHex;
-  const Node *node = scope->Take("format");
+  const YamlNode *node = scope->Take("format");
   const std::optional<size_t> format = scope->Choice("format", kFormats);
   if (!format) return;
   const auto show = static_cast<Show>(*format);
@@ -229,9 +229,9 @@ void ReadFormat(Scope *scope, Field *field, Report *report) {
 
 }  // namespace
 
-bool ReadField(const Node &node, const Model &model, Field *field, Report *report) {
-  const Node *name = node.Find("name");
-  const bool named = name != nullptr && name->kind == Node::Kind::kScalar;
+bool ReadField(const YamlNode &node, const Model &model, Field *field, Report *report) {
+  const YamlNode *name = node.Find("name");
+  const bool named = name != nullptr && name->kind == YamlNode::Kind::kScalar;
   Scope scope(node, named ? fmt::format("field '{}'", Printable(name->text)) : "field", report);
   if (!scope.valid()) return false;
   const std::optional<std::string> good_name = scope.Name("name", true);

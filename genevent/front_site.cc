@@ -22,33 +22,33 @@ std::vector<std::string> WantedArguments(const Event &event) {
 }
 
 // Where the text of a scalar begins: behind its quote.
-Position TextAt(const Node &node) {
-  return {node.at.line, node.at.column + (node.kind == Node::Kind::kScalar && node.quoted ? 1 : 0)};
+Position TextAt(const YamlNode &node) {
+  return {node.at.line, node.at.column + (node.kind == YamlNode::Kind::kScalar && node.quoted ? 1 : 0)};
 }
 
-std::optional<std::string> ReadExpression(const Node &node, const std::string &what, Report *report) {
-  if (node.kind == Node::Kind::kScalar && !node.text.empty() && node.text.find('\n') == std::string::npos &&
-      (node.quoted || !IsReservedWord(node.text))) {
+std::optional<std::string> ReadExpression(const YamlNode &node, const std::string &what, Report *report) {
+  if (node.kind == YamlNode::Kind::kScalar && !node.text.empty() &&
+      node.text.find('\n') == std::string::npos && (node.quoted || !IsReservedWord(node.text))) {
     return node.text;
   }
   report->Error(
       node.at, fmt::format("{} is {}; wanted a C expression", what, Describe(node)),
-      node.kind == Node::Kind::kScalar ? "one line; quote what YAML could take for something else" : "");
+      node.kind == YamlNode::Kind::kScalar ? "one line; quote what YAML could take for something else" : "");
   return std::nullopt;
 }
 
 void ReadArguments(Scope *scope, const Event &event, Site *site, Report *report) {
   const std::vector<std::string> wanted = WantedArguments(event);
-  const Node *args =
+  const YamlNode *args =
       wanted.empty() ? scope->Take("args") : scope->Require("args", "args: {FIELD: EXPRESSION, ...}");
   if (args == nullptr) return;
-  if (args->kind != Node::Kind::kMap) {
+  if (args->kind != YamlNode::Kind::kMap) {
     report->Error(args->at,
                   fmt::format("'args:' is {}; wanted a map of fields and expressions", Describe(*args)));
     return;
   }
   for (size_t i = 0; i < args->keys.size(); i++) {
-    const Node &key = args->keys[i];
+    const YamlNode &key = args->keys[i];
     if (std::find(wanted.begin(), wanted.end(), key.text) == wanted.end()) {
       report->Error(key.at,
                     fmt::format("'args:' has '{}', which is not a field of event '{}'", Printable(key.text),
@@ -57,7 +57,7 @@ void ReadArguments(Scope *scope, const Event &event, Site *site, Report *report)
     }
   }
   for (const std::string &name : wanted) {
-    const Node *value = args->Find(name);
+    const YamlNode *value = args->Find(name);
     if (value == nullptr) {
       report->Error(args->at, fmt::format("'args:' has no '{}'", name),
                     name.find('.') == std::string::npos ? "" : "the number of elements");
@@ -72,7 +72,8 @@ void ReadArguments(Scope *scope, const Event &event, Site *site, Report *report)
 // callee: with before_call and after_call; text: with line; neither elsewhere.
 std::string ReadCompanion(Scope *scope, const std::string &key, bool wanted, const std::string &where,
                           Position *at, Report *report) {
-  const Node *node = wanted ? scope->Require(key, fmt::format("'at: {}' wants it", where)) : scope->Take(key);
+  const YamlNode *node =
+      wanted ? scope->Require(key, fmt::format("'at: {}' wants it", where)) : scope->Take(key);
   if (node == nullptr) return {};
   if (!wanted) {
     report->Error(node->at, fmt::format("'{}:' with 'at: {}'", key, where),
@@ -90,7 +91,7 @@ bool IsCName(const std::string &text) {
 }
 
 std::string ReadFunction(Scope *scope, const std::string &key, Position *at, Report *report) {
-  const Node *node = scope->Require(key);
+  const YamlNode *node = scope->Require(key);
   if (node == nullptr) return {};
   *at = TextAt(*node);
   std::string name = scope->Text(key).value_or("");
@@ -99,16 +100,16 @@ std::string ReadFunction(Scope *scope, const std::string &key, Position *at, Rep
   return {};
 }
 
-void ReadSite(const Node &node, const Event &event, Site *site, Report *report) {
+void ReadSite(const YamlNode &node, const Event &event, Site *site, Report *report) {
   Scope scope(node, "'site:'", report);
   if (!scope.valid()) return;
   site->at = node.at;
-  if (const Node *file = scope.Require("file")) {
+  if (const YamlNode *file = scope.Require("file")) {
     site->file_at = TextAt(*file);
     site->file = scope.Text("file").value_or("");
   }
   site->function = ReadFunction(&scope, "function", &site->function_at, report);
-  const Node *at = scope.Require("at", "one of entry, return, before_call, after_call, line");
+  const YamlNode *at = scope.Require("at", "one of entry, return, before_call, after_call, line");
   const std::optional<size_t> place = at == nullptr ? std::nullopt : scope.Choice("at", kPlaces);
   if (place) {
     site->where = kPlaces[*place];
@@ -127,7 +128,7 @@ void ReadSite(const Node &node, const Event &event, Site *site, Report *report) 
 
 }  // namespace
 
-void ReadSites(const Node *node, const Node *states, Event *event, Report *report) {
+void ReadSites(const YamlNode *node, const YamlNode *states, Event *event, Report *report) {
   if (node == nullptr) return;
   if (states != nullptr && event->has_static) {
     report->Error(states->at, "an event with 'site:' is a bare marker; wanted 'states: [marker]'",
@@ -135,9 +136,9 @@ void ReadSites(const Node *node, const Node *states, Event *event, Report *repor
   }
   event->has_static = false;
   event->has_marker = true;
-  if (node->kind == Node::Kind::kSequence) {
+  if (node->kind == YamlNode::Kind::kSequence) {
     if (node->items.empty()) report->Error(node->at, "'site:' is empty; wanted at least one place");
-    for (const Node &item : node->items) ReadSite(item, *event, &event->sites.emplace_back(), report);
+    for (const YamlNode &item : node->items) ReadSite(item, *event, &event->sites.emplace_back(), report);
   } else {
     ReadSite(*node, *event, &event->sites.emplace_back(), report);
   }

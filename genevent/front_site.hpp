@@ -10,7 +10,7 @@ namespace genevent {
 
 // `node` is the value of `site:`, one map or a sequence of them; `states` that of `states:`. Either may be
 // nullptr.
-void ReadSites(const Node *node, const Node *states, Event *event, Report *report);
+void ReadSites(const YamlNode *node, const YamlNode *states, Event *event, Report *report);
 
 }  // namespace genevent
 

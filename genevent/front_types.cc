@@ -22,7 +22,7 @@ std::string Upper(std::string_view text) {
 }
 
 // Enumerators keep the spelling that their programmers use: any case.
-bool CheckEnumeratorName(const Node &key, Report *report) {
+bool CheckEnumeratorName(const YamlNode &key, Report *report) {
   const auto good = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   if (!key.quoted && IsReservedWord(key.text)) {
     report->Error(
@@ -72,11 +72,11 @@ void ReadBase(Scope *scope, EnumType *type) {
   type->is_signed = *base >= 4;
 }
 
-void ReadEnumerator(const Node &key, const Node &value, EnumType *type, Report *report) {
+void ReadEnumerator(const YamlNode &key, const YamlNode &value, EnumType *type, Report *report) {
   Enumerator out{.name = key.text, .doc = {}, .at = key.at, .value = 0};
   const bool good_name = CheckEnumeratorName(key, report);
-  const Node *number = &value;
-  if (value.kind == Node::Kind::kMap) {
+  const YamlNode *number = &value;
+  if (value.kind == YamlNode::Kind::kMap) {
     Scope scope(value, fmt::format("value '{}'", Printable(key.text)), report);
     number = scope.Require("value");
     out.doc = scope.Text("doc").value_or("");
@@ -108,9 +108,9 @@ void ReadEnumerator(const Node &key, const Node &value, EnumType *type, Report *
   type->values.push_back(std::move(out));
 }
 
-void ReadValues(const Node &values, EnumType *type, Report *report) {
+void ReadValues(const YamlNode &values, EnumType *type, Report *report) {
   const char *word = type->is_flags ? "flags" : "enum";
-  if (values.kind != Node::Kind::kMap) {
+  if (values.kind != YamlNode::Kind::kMap) {
     report->Error(values.at, fmt::format("the values of {} '{}' are {}; wanted a map of names and integers",
                                          word, type->name, Describe(values)));
     return;
@@ -123,7 +123,7 @@ void ReadValues(const Node &values, EnumType *type, Report *report) {
   }
   std::set<std::string> constants;
   for (size_t i = 0; i < values.keys.size(); i++) {
-    const Node &key = values.keys[i];
+    const YamlNode &key = values.keys[i];
     if (!constants.insert(Upper(key.text)).second) {
       report->Error(key.at,
                     fmt::format("'{}' differs from another value in case only; the C constants would be the "
@@ -136,9 +136,9 @@ void ReadValues(const Node &values, EnumType *type, Report *report) {
 }
 
 // {down: 0, up: 1}, or {type: u8, doc: ..., values: {down: 0, up: 1}}.
-void ReadEnum(const Node &node, EnumType *type, Report *report) {
-  const Node *values = node.kind == Node::Kind::kMap ? node.Find("values") : nullptr;
-  if (values == nullptr || values->kind == Node::Kind::kScalar) {
+void ReadEnum(const YamlNode &node, EnumType *type, Report *report) {
+  const YamlNode *values = node.kind == YamlNode::Kind::kMap ? node.Find("values") : nullptr;
+  if (values == nullptr || values->kind == YamlNode::Kind::kScalar) {
     ReadValues(node, type, report);
     return;
   }
@@ -151,14 +151,10 @@ void ReadEnum(const Node &node, EnumType *type, Report *report) {
 }
 
 // GKHI_<PROVIDER>_<ENUM>_<VALUE> must be different for all enums of the file.
-void CheckConstants(const Node &key, const EnumType &type, const Model &model, Report *report) {
-  std::set<std::string> taken;
-  for (const EnumType &other : model.enums) {
-    for (const Enumerator &value : other.values) taken.insert(Upper(other.name + "_" + value.name));
-  }
+void CheckConstants(const YamlNode &key, const EnumType &type, std::set<std::string> *taken, Report *report) {
   for (const Enumerator &value : type.values) {
     const std::string constant = Upper(type.name + "_" + value.name);
-    if (taken.count(constant) == 0) continue;
+    if (taken->insert(constant).second) continue;
     report->Error(key.at,
                   fmt::format("the C constant ..._{} of '{}' is taken by another enum", constant, value.name),
                   "rename one of the two enums");
@@ -167,14 +163,15 @@ void CheckConstants(const Node &key, const EnumType &type, const Model &model, R
 
 }  // namespace
 
-void ReadEnums(const Node &node, bool is_flags, Model *model, Report *report) {
+void ReadEnums(const YamlNode &node, bool is_flags, Model *model, std::set<std::string> *constants,
+               Report *report) {
   const char *word = is_flags ? "flags" : "enums";
-  if (node.kind != Node::Kind::kMap) {
+  if (node.kind != YamlNode::Kind::kMap) {
     report->Error(node.at, fmt::format("'{}:' is {}; wanted a map of names", word, Describe(node)));
     return;
   }
   for (size_t i = 0; i < node.keys.size(); i++) {
-    const Node &key = node.keys[i];
+    const YamlNode &key = node.keys[i];
     if (!CheckName(key, is_flags ? "the name of flags" : "the name of an enum", report)) continue;
     EnumType type{.name = key.text, .doc = {}, .is_flags = is_flags};
     const auto same = [&](const EnumType &other) { return other.name == type.name; };
@@ -184,7 +181,7 @@ void ReadEnums(const Node &node, bool is_flags, Model *model, Report *report) {
       continue;
     }
     ReadEnum(node.items[i], &type, report);
-    CheckConstants(key, type, *model, report);
+    CheckConstants(key, type, constants, report);
     model->enums.push_back(std::move(type));
   }
 }

@@ -3,16 +3,20 @@
 #ifndef GENEVENT_FRONT_TYPES_HPP_
 #define GENEVENT_FRONT_TYPES_HPP_
 
+#include <set>
+#include <string>
+
 #include "model.hpp"
 #include "scope.hpp"
 
 namespace genevent {
 
-// Reads `enums:` or `flags:` into the model.
-void ReadEnums(const Node &node, bool is_flags, Model *model, Report *report);
+// Reads `enums:` or `flags:` into the model. `constants` holds the C names that are taken.
+void ReadEnums(const YamlNode &node, bool is_flags, Model *model, std::set<std::string> *constants,
+               Report *report);
 
 // Reads one entry of `fields:`; false when it is too broken to go on with.
-bool ReadField(const Node &node, const Model &model, Field *field, Report *report);
+bool ReadField(const YamlNode &node, const Model &model, Field *field, Report *report);
 
 }  // namespace genevent
 

@@ -114,7 +114,7 @@ std::vector<Operand> RecordOperands(const Event &event) {
 
 // The value of a scalar as unsigned 64 bits without sign extension.
 std::string Unsigned(const Field &field) {
-  const std::string temporary = Temporary(field);
+  std::string temporary = Temporary(field);
   if (field.kind == Kind::kPtr) return fmt::format("(uint64_t)(uintptr_t){}", temporary);
   if (field.kind == Kind::kFloat) return temporary;
   if (field.is_signed && field.size < 8)

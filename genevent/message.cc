@@ -22,6 +22,7 @@ bool CheckPlace(const std::string &place, Position at, const std::vector<Field> 
                                   [&](const Field &candidate) { return candidate.name == name; });
   if (field == fields.end()) {
     std::vector<std::string> names;
+    names.reserve(fields.size());
     for (const Field &candidate : fields) names.push_back(candidate.name);
     report->Error(at,
                   fmt::format("the message names '{}', which is not a field of this event", Printable(name)),
@@ -44,7 +45,7 @@ bool CheckPlace(const std::string &place, Position at, const std::vector<Field> 
 
 }  // namespace
 
-bool CheckMessage(const std::string &text, const Node &node, const std::vector<Field> &fields,
+bool CheckMessage(const std::string &text, const YamlNode &node, const std::vector<Field> &fields,
                   Report *report) {
   bool good = true;
   for (size_t i = 0; i < text.size(); i++) {

@@ -9,7 +9,7 @@
 namespace genevent {
 
 // Checks a template against the fields. `at` is where the text begins in the file.
-bool CheckMessage(const std::string &text, const Node &node, const std::vector<Field> &fields,
+bool CheckMessage(const std::string &text, const YamlNode &node, const std::vector<Field> &fields,
                   Report *report);
 
 // "name={name} ..." for events that declare none.

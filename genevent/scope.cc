@@ -11,6 +11,7 @@ namespace genevent {
 namespace {
 
 constexpr size_t kMaxName = 40;
+constexpr size_t kMaxErrors = 50;
 
 bool IsName(const std::string &text) {
   const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
@@ -37,6 +38,9 @@ std::string LegalName(const std::string &text) {
 }  // namespace
 
 void Report::Error(Position at, std::string message, std::string hint) {
+  if (errors_.size() == kMaxErrors)
+    errors_.push_back({Severity::kError, at, "too many errors: the rest is not shown"});
+  if (errors_.size() > kMaxErrors) return;
   errors_.push_back({Severity::kError, at, std::move(message), std::move(hint)});
 }
 
@@ -51,8 +55,8 @@ std::string Suggest(const std::string &word, const std::vector<std::string> &nam
   return fmt::format("known: {}", fmt::join(names, ", "));
 }
 
-bool CheckName(const Node &node, const std::string &what, Report *report) {
-  if (node.kind != Node::Kind::kScalar) {
+bool CheckName(const YamlNode &node, const std::string &what, Report *report) {
+  if (node.kind != YamlNode::Kind::kScalar) {
     report->Error(node.at, fmt::format("{} is {}; wanted a name", what, Describe(node)));
     return false;
   }
@@ -79,12 +83,12 @@ bool CheckName(const Node &node, const std::string &what, Report *report) {
   return true;
 }
 
-std::optional<std::string> ReadText(const Node &node, const std::string &what, Report *report) {
-  if (node.kind == Node::Kind::kNull) {
+std::optional<std::string> ReadText(const YamlNode &node, const std::string &what, Report *report) {
+  if (node.kind == YamlNode::Kind::kNull) {
     report->Error(node.at, fmt::format("{} has no value; wanted text", what));
     return std::nullopt;
   }
-  if (node.kind != Node::Kind::kScalar) {
+  if (node.kind != YamlNode::Kind::kScalar) {
     report->Error(node.at, fmt::format("{} is {}; wanted text", what, Describe(node)));
     return std::nullopt;
   }
@@ -96,9 +100,9 @@ std::optional<std::string> ReadText(const Node &node, const std::string &what, R
   return node.text;
 }
 
-std::optional<Integer> ReadInteger(const Node &node, const std::string &what, Report *report) {
+std::optional<Integer> ReadInteger(const YamlNode &node, const std::string &what, Report *report) {
   Integer value;
-  if (node.kind != Node::Kind::kScalar || node.quoted) {
+  if (node.kind != YamlNode::Kind::kScalar || node.quoted) {
     std::string hint;
     if (node.quoted && ParseInteger(node.text, &value) == IntegerError::kNone)
       hint = "numbers are not quoted";
@@ -128,22 +132,22 @@ std::optional<Integer> ReadInteger(const Node &node, const std::string &what, Re
   return std::nullopt;
 }
 
-Scope::Scope(const Node &node, std::string what, Report *report)
+Scope::Scope(const YamlNode &node, std::string what, Report *report)
     : what_(std::move(what)), report_(report), at_(node.at) {
-  if (node.kind == Node::Kind::kMap) {
+  if (node.kind == YamlNode::Kind::kMap) {
     map_ = &node;
   } else {
     report->Error(node.at, fmt::format("{} is {}; wanted a map of keys", what_, Describe(node)));
   }
 }
 
-const Node *Scope::Take(const std::string &key) {
+const YamlNode *Scope::Take(const std::string &key) {
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
   return map_ == nullptr ? nullptr : map_->Find(key);
 }
 
-const Node *Scope::Require(const std::string &key, const std::string &hint) {
-  const Node *node = Take(key);
+const YamlNode *Scope::Require(const std::string &key, const std::string &hint) {
+  const YamlNode *node = Take(key);
   if (node == nullptr && map_ != nullptr) {
     report_->Error(at_, fmt::format("{} has no '{}:'", what_, key), hint);
   }
@@ -151,19 +155,19 @@ const Node *Scope::Require(const std::string &key, const std::string &hint) {
 }
 
 std::optional<std::string> Scope::Text(const std::string &key) {
-  const Node *node = Take(key);
+  const YamlNode *node = Take(key);
   if (node == nullptr) return std::nullopt;
   return ReadText(*node, "'" + key + ":'", report_);
 }
 
 std::optional<std::string> Scope::Name(const std::string &key, bool required) {
-  const Node *node = required ? Require(key) : Take(key);
+  const YamlNode *node = required ? Require(key) : Take(key);
   if (node == nullptr || !CheckName(*node, "'" + key + ":'", report_)) return std::nullopt;
   return node->text;
 }
 
 std::optional<uint64_t> Scope::Unsigned(const std::string &key, uint64_t least, uint64_t most) {
-  const Node *node = Take(key);
+  const YamlNode *node = Take(key);
   if (node == nullptr) return std::nullopt;
   const std::optional<Integer> value = ReadInteger(*node, "'" + key + ":'", report_);
   if (!value) return std::nullopt;
@@ -175,9 +179,9 @@ std::optional<uint64_t> Scope::Unsigned(const std::string &key, uint64_t least, 
 }
 
 std::optional<bool> Scope::Boolean(const std::string &key) {
-  const Node *node = Take(key);
+  const YamlNode *node = Take(key);
   if (node == nullptr) return std::nullopt;
-  if (node->kind == Node::Kind::kScalar && !node->quoted) {
+  if (node->kind == YamlNode::Kind::kScalar && !node->quoted) {
     if (node->text == "true") return true;
     if (node->text == "false") return false;
   }
@@ -186,13 +190,13 @@ std::optional<bool> Scope::Boolean(const std::string &key) {
 }
 
 std::optional<size_t> Scope::Choice(const std::string &key, const std::vector<std::string> &choices) {
-  const Node *node = Take(key);
+  const YamlNode *node = Take(key);
   if (node == nullptr) return std::nullopt;
-  if (node->kind == Node::Kind::kScalar) {
+  if (node->kind == YamlNode::Kind::kScalar) {
     const auto found = std::find(choices.begin(), choices.end(), node->text);
     if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
   }
-  const std::string nearest = node->kind == Node::Kind::kScalar ? Nearest(node->text, choices) : "";
+  const std::string nearest = node->kind == YamlNode::Kind::kScalar ? Nearest(node->text, choices) : "";
   report_->Error(node->at,
                  fmt::format("'{}:' is {}; wanted one of {}", key, Describe(*node), fmt::join(choices, ", ")),
                  nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
@@ -201,7 +205,7 @@ std::optional<size_t> Scope::Choice(const std::string &key, const std::vector<st
 
 void Scope::Finish() {
   if (map_ == nullptr) return;
-  for (const Node &key : map_->keys) {
+  for (const YamlNode &key : map_->keys) {
     if (std::find(known_.begin(), known_.end(), key.text) != known_.end()) continue;
     report_->Error(key.at, fmt::format("{} has no key '{}'", what_, Printable(key.text)),
                    Suggest(key.text, known_));

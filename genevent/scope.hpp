@@ -32,21 +32,23 @@ class Report {
 [[nodiscard]] std::string Suggest(const std::string &word, const std::vector<std::string> &names);
 
 // A name as C, CTF and the command line can use it: lower case, digits, '_'.
-[[nodiscard]] bool CheckName(const Node &node, const std::string &what, Report *report);
+[[nodiscard]] bool CheckName(const YamlNode &node, const std::string &what, Report *report);
 // Text, quoted or certainly text to every YAML reader.
-[[nodiscard]] std::optional<std::string> ReadText(const Node &node, const std::string &what, Report *report);
-[[nodiscard]] std::optional<Integer> ReadInteger(const Node &node, const std::string &what, Report *report);
+[[nodiscard]] std::optional<std::string> ReadText(const YamlNode &node, const std::string &what,
+                                                  Report *report);
+[[nodiscard]] std::optional<Integer> ReadInteger(const YamlNode &node, const std::string &what,
+                                                 Report *report);
 
 class Scope {
  public:
   // `what` names the map in messages: "event", "field 'len'".
-  Scope(const Node &node, std::string what, Report *report);
+  Scope(const YamlNode &node, std::string what, Report *report);
 
   [[nodiscard]] bool valid() const { return map_ != nullptr; }
 
   // The value of `key`, nullptr when absent. Every key that is legal here must be taken before Finish().
-  const Node *Take(const std::string &key);
-  const Node *Require(const std::string &key, const std::string &hint = {});
+  const YamlNode *Take(const std::string &key);
+  const YamlNode *Require(const std::string &key, const std::string &hint = {});
 
   std::optional<std::string> Text(const std::string &key);
   std::optional<std::string> Name(const std::string &key, bool required);
@@ -59,7 +61,7 @@ class Scope {
   void Finish();
 
  private:
-  const Node *map_ = nullptr;
+  const YamlNode *map_ = nullptr;
   std::string what_;
   Report *report_;
   Position at_;

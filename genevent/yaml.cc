@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// yaml-cpp's events -> Node, with everything refused that two YAML readers would take differently.
+// yaml-cpp's events -> YamlNode, with everything refused that two YAML readers would take differently.
 #include "yaml.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   explicit TreeBuilder(const Source &source) : source_(source) {}
 
-  Node Take() { return std::move(root_); }
+  YamlNode Take() { return std::move(root_); }
   // What is wrong with the tree although the parser could go on. Its own errors, if any, explain more.
   [[nodiscard]] const std::optional<Diagnostic> &complaint() const { return complaint_; }
 
@@ -58,7 +58,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t /*anchor*/,
                 const std::string &value) override {
     RefuseTag(mark, tag);
-    Node node{.kind = Node::Kind::kScalar, .at = At(mark), .text = value};
+    YamlNode node{.kind = YamlNode::Kind::kScalar, .at = At(mark), .text = value};
     node.quoted = tag == "!";
     if (node.quoted) CheckQuote(node.at);
     Add(std::move(node));
@@ -66,19 +66,19 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnSequenceStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t /*anchor*/,
                        YAML::EmitterStyle::value /*style*/) override {
-    Open(mark, tag, Node::Kind::kSequence);
+    Open(mark, tag, YamlNode::Kind::kSequence);
   }
   void OnSequenceEnd() override { Close(); }
 
   void OnMapStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t /*anchor*/,
                   YAML::EmitterStyle::value /*style*/) override {
-    Open(mark, tag, Node::Kind::kMap);
+    Open(mark, tag, YamlNode::Kind::kMap);
   }
   void OnMapEnd() override { Close(); }
 
  private:
   struct Level {
-    Node node;
+    YamlNode node;
     std::unordered_map<std::string, Position> seen;
   };
 
@@ -92,7 +92,7 @@ class TreeBuilder final : public YAML::EventHandler {
                 .hint = "leave the tag out: the type of each value is known from its key"}};
   }
 
-  void Open(const YAML::Mark &mark, const std::string &tag, Node::Kind kind) {
+  void Open(const YAML::Mark &mark, const std::string &tag, YamlNode::Kind kind) {
     RefuseTag(mark, tag);
     if (levels_.size() >= kMaxDepth) {
       throw Stop{{.at = At(mark), .message = fmt::format("nested more than {} levels deep", kMaxDepth)}};
@@ -101,13 +101,13 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void Close() {
-    Node node = std::move(levels_.back().node);
+    YamlNode node = std::move(levels_.back().node);
     levels_.pop_back();
     Add(std::move(node));
   }
 
   static bool WantsKey(const Level &level) {
-    return level.node.kind == Node::Kind::kMap && level.node.keys.size() == level.node.items.size();
+    return level.node.kind == YamlNode::Kind::kMap && level.node.keys.size() == level.node.items.size();
   }
 
   // The library takes the end of the file for a closing quote.
@@ -117,18 +117,18 @@ class TreeBuilder final : public YAML::EventHandler {
     const char quote = i < text.size() ? text[i] : '\0';
     if (quote != '"' && quote != '\'') return;  // a block scalar
     for (i++; i < text.size(); i++) {
-      if (text[i] == quote && quote == '\'' && i + 1 < text.size() && text[i + 1] == quote) {
+      const bool doubled = quote == '\'' && text.compare(i, 2, "''") == 0;
+      const bool escape = quote == '"' && text[i] == '\\';
+      if (doubled || escape) {
         i++;
       } else if (text[i] == quote) {
         return;
-      } else if (text[i] == '\\' && quote == '"') {
-        i++;
       }
     }
     throw Stop{{.at = at, .message = "a quote without its partner"}};
   }
 
-  void Add(Node node) {
+  void Add(YamlNode node) {
     if (levels_.empty()) {
       root_ = std::move(node);
       return;
@@ -136,7 +136,7 @@ class TreeBuilder final : public YAML::EventHandler {
     Level &level = levels_.back();
     if (WantsKey(level)) {
       AddKey(level, std::move(node));
-    } else if (node.kind == Node::Kind::kNull && level.node.kind == Node::Kind::kMap) {
+    } else if (node.kind == YamlNode::Kind::kNull && level.node.kind == YamlNode::Kind::kMap) {
       node.at = level.node.keys.back().at;  // the library's place of a missing value is somewhere behind it
       level.node.items.push_back(std::move(node));
     } else {
@@ -144,8 +144,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  void AddKey(Level &level, Node key) {
-    if (key.kind != Node::Kind::kScalar && !complaint_) {
+  void AddKey(Level &level, YamlNode key) {
+    if (key.kind != YamlNode::Kind::kScalar && !complaint_) {
       complaint_ = Diagnostic{.at = key.at, .message = "a key that is not a single word; wanted a name"};
     }
     if (key.text == "<<" && !key.quoted) {
@@ -165,7 +165,7 @@ class TreeBuilder final : public YAML::EventHandler {
   const Source &source_;
   std::vector<Level> levels_;
   std::optional<Diagnostic> complaint_;
-  Node root_;
+  YamlNode root_;
 };
 
 Diagnostic BadByte(Position at, std::string message, std::string hint) {
@@ -233,29 +233,29 @@ Diagnostic Translate(const Source &source, const YAML::ParserException &error) {
 
 }  // namespace
 
-const Node *Node::Find(std::string_view key) const {
+const YamlNode *YamlNode::Find(std::string_view key) const {
   for (size_t i = 0; i < keys.size(); i++) {
     if (keys[i].text == key) return &items[i];
   }
   return nullptr;
 }
 
-std::string Describe(const Node &node) {
+std::string Describe(const YamlNode &node) {
   switch (node.kind) {
-    case Node::Kind::kNull:
+    case YamlNode::Kind::kNull:
       return "nothing";
-    case Node::Kind::kMap:
+    case YamlNode::Kind::kMap:
       return "a map";
-    case Node::Kind::kSequence:
+    case YamlNode::Kind::kSequence:
       return "a sequence";
-    case Node::Kind::kScalar:
+    case YamlNode::Kind::kScalar:
       break;
   }
   if (node.quoted) return fmt::format("the text \"{}\"", Printable(node.text));
   return fmt::format("{} '{}'", ScalarKind(node.text), Printable(node.text));
 }
 
-Result<Node> ParseYaml(const Source &source) {
+Result<YamlNode> ParseYaml(const Source &source) {
   Diagnostic error;
   if (!CheckBytes(source.text(), &error)) return error;
   std::istringstream stream(source.text());
@@ -264,7 +264,7 @@ Result<Node> ParseYaml(const Source &source) {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return Diagnostic{.at = {1, 1}, .message = "the file is empty"};
     if (builder.complaint()) return *builder.complaint();
-    Node root = builder.Take();
+    YamlNode root = builder.Take();
     TreeBuilder rest(source);
     if (parser.HandleNextDocument(rest)) {
       return Diagnostic{.at = rest.Take().at,

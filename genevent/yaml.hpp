@@ -13,23 +13,23 @@
 
 namespace genevent {
 
-struct Node {
+struct YamlNode {
   enum class Kind { kNull, kScalar, kMap, kSequence };
 
   Kind kind = Kind::kNull;
   bool quoted = false;  // scalars: quoted or a block scalar, so certainly text
   Position at = {};
-  std::string text = {};         // scalars
-  std::vector<Node> keys = {};   // maps; scalars, all different
-  std::vector<Node> items = {};  // maps: the values of `keys`; sequences: the elements
+  std::string text = {};             // scalars
+  std::vector<YamlNode> keys = {};   // maps; scalars, all different
+  std::vector<YamlNode> items = {};  // maps: the values of `keys`; sequences: the elements
 
-  [[nodiscard]] const Node *Find(std::string_view key) const;
+  [[nodiscard]] const YamlNode *Find(std::string_view key) const;
 };
 
 // What to call a node in "found ...": a map, the integer 5, the text 'abc'.
-[[nodiscard]] std::string Describe(const Node &node);
+[[nodiscard]] std::string Describe(const YamlNode &node);
 
-[[nodiscard]] Result<Node> ParseYaml(const Source &source);
+[[nodiscard]] Result<YamlNode> ParseYaml(const Source &source);
 
 }  // namespace genevent
 

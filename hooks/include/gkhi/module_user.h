@@ -6,6 +6,9 @@
  *   constructor   gkhi_module_add() is there: call it. It is not, and the
  *                 environment has GKHI: dlopen libgkhi.so.0 and try again.
  *                 Otherwise nothing happens, and no system call is made.
+ *                 With GKHI_RUNTIME_LINKED (gkhi_add_provider() sets it when it
+ *                 links the runtime) the reference is a strong one: it takes the
+ *                 runtime out of an archive, and --as-needed keeps the library.
  *   destructor    gkhi_module_remove(), if the constructor added.
  *
  * Both run under the dynamic linker's lock, or before main() and after exit():
@@ -52,15 +55,6 @@ extern char __stop_gkhi_hooks[] GKHI_BOUND;
 extern const char __start_gkhi_events[] GKHI_BOUND;
 extern const char __stop_gkhi_events[] GKHI_BOUND;
 
-extern void gkhi_module_add(struct gkhi_module *module) __attribute__((weak));
-extern void gkhi_module_remove(struct gkhi_module *module) __attribute__((weak));
-
-/* Statically linked programs have no dlopen(): weak, so that they need none. */
-extern void *dlopen(const char *file, int mode) __attribute__((weak));
-extern void *dlsym(void *handle, const char *name) __attribute__((weak));
-extern char *dlerror(void) __attribute__((weak));
-extern char *secure_getenv(const char *name);
-
 GKHI_BOUND struct gkhi_module gkhi_this_module = {
 	.abi = GKHI_ABI_VERSION,
 	.sites_start = __start_gkhi_sites, .sites_stop = __stop_gkhi_sites,
@@ -73,34 +67,60 @@ typedef void (*gkhi_module_call)(struct gkhi_module *module);
 
 GKHI_BOUND gkhi_module_call gkhi_this_module_remove;
 
-/* The runtime that nobody linked but somebody asked for. */
-static void gkhi_module_open(gkhi_module_call *add, gkhi_module_call *remove)
+#ifdef GKHI_RUNTIME_LINKED
+
+extern void gkhi_module_add(struct gkhi_module *module);
+extern void gkhi_module_remove(struct gkhi_module *module);
+
+static inline void gkhi_module_find(gkhi_module_call *add, gkhi_module_call *remove)
 {
+	*add = gkhi_module_add;
+	*remove = gkhi_module_remove;
+}
+
+#else
+
+extern void gkhi_module_add(struct gkhi_module *module) __attribute__((weak));
+extern void gkhi_module_remove(struct gkhi_module *module) __attribute__((weak));
+
+/* Statically linked programs may have no dlopen(). */
+extern void *dlopen(const char *file, int mode) __attribute__((weak));
+extern void *dlsym(void *handle, const char *name) __attribute__((weak));
+extern char *dlerror(void) __attribute__((weak));
+extern char *secure_getenv(const char *name);
+
+/* The runtime that is there already, or that nobody linked but somebody asked for. */
+static inline void gkhi_module_find(gkhi_module_call *add, gkhi_module_call *remove)
+{
+	const char *why;
 	void *library;
 
-	if (!secure_getenv("GKHI") || !dlopen || !dlsym)
+	*add = gkhi_module_add;
+	*remove = gkhi_module_remove;
+	if ((*add && *remove) || !secure_getenv("GKHI") || !dlopen || !dlsym || !dlerror)
 		return;
 	library = dlopen("libgkhi.so.0", RTLD_NOW | RTLD_NODELETE);
 	if (library) {
 		*(void **)add = dlsym(library, "gkhi_module_add");
 		*(void **)remove = dlsym(library, "gkhi_module_remove");
 	}
-	if (!*add || !*remove)
-		fprintf(stderr, "gkhi: GKHI is set, hooks stay off: %s\n",
-			dlerror ? dlerror() : "no libgkhi.so.0");
+	if (*add && *remove)
+		return;
+	why = dlerror();
+	fprintf(stderr, "gkhi: GKHI is set, hooks stay off: %s\n", why ? why : "libgkhi.so.0 is not a runtime");
 }
+
+#endif
 
 static inline void gkhi_module_enter(const void *event)
 {
-	gkhi_module_call add = gkhi_module_add;
-	gkhi_module_call remove = gkhi_module_remove;
+	gkhi_module_call add, remove;
 
 	/* Keeps this file's part of section gkhi_events under --gc-sections. */
 	__asm__ __volatile__("" : : "r"(event));
 	if (gkhi_this_module.users++)
 		return;
-	if (!add || !remove)
-		gkhi_module_open(&add, &remove);
+	gkhi_module_find(&add, &remove);
 	if (!add || !remove)
 		return;
 	gkhi_this_module_remove = remove;

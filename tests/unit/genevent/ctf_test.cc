@@ -88,7 +88,7 @@ class Trace {
 };
 
 void ExpectHas(const std::string &text, const std::string &part) {
-  EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+  EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in:\n" << text;
 }
 
 TEST(CtfTest, Types) {
