@@ -124,7 +124,7 @@ Evaluator::Result Evaluator::CastTo(StringRef name, Operand operand) {
   if (name == "bool" || name == "f64") {
     if (!operand.chain.empty())
       return Fail("(" + name.str() + ") needs the value itself, which is behind a pointer");
-    if (name == "bool" && !is_integer) return Fail("(bool) needs an integer");
+    if (name == "bool" && !is_integer && !is_pointer) return Fail("(bool) needs an integer or a pointer");
     if (name == "f64" && from.letter != 'f') return Fail("(f64) needs a floating-point value");
     if (name == "bool") operand.base = builder_.CreateIsNotNull(operand.base);
     if (name == "f64") operand.base = builder_.CreateFPExt(operand.base, builder_.getDoubleTy());
