@@ -10,6 +10,7 @@
 #include <cstring>
 
 using namespace gkhi::reader;  // NOLINT: a fuzz target
+using gkhi::Result;
 
 namespace {
 

@@ -62,6 +62,7 @@ bool Recorder::Add(const std::string &process_dir, const std::string &channel) {
   }
   known_.insert(process_dir);
   Source source{std::move(*writer), channel};
+  if (!channel.empty()) source.writer->CountFromNow();
   source.writer->Refresh(true, channel);
   sources_.emplace(process_dir, std::move(source));
   return true;

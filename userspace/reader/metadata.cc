@@ -72,6 +72,7 @@ Result<TraceHead> ParseHead(std::string_view text) {
   Result<ClockRecord> clock = ParseClockObject(json);
   if (!clock) return Error{clock.error()};
   head.clock = *clock;
+  Number(json, "unrouted", &head.unrouted);
   if (auto env = json.find("env"); env != json.end() && env->is_object()) {
     Number(*env, "pid", &head.env.pid);
     head.env.comm = Text(*env, "comm");
@@ -98,6 +99,7 @@ std::string HeadComment(const TraceHead &head) {
   json["clock"]["frequency"] = head.clock.frequency;
   json["clock"]["realtime_offset"] = head.clock.realtime_offset;
   json["clock"]["monotonic_offset"] = head.clock.monotonic_offset;
+  json["unrouted"] = head.unrouted;
   json["env"]["pid"] = head.env.pid;
   json["env"]["comm"] = head.env.comm;
   json["env"]["boot_id"] = head.env.boot_id;

@@ -80,6 +80,21 @@ Result<std::string> Producer::EventBlocks() const {
   return text;
 }
 
+uint64_t Producer::Unrouted() const {
+  // The table grows: what is mapped may be too short by now.
+  Result<MappedFile> file = MappedFile::Open(dir_ + "/control");
+  const gkhi_control &c = control();
+  uint64_t sum = 0;
+  for (uint64_t i = 0; file && i < c.n_hooks; i++) {
+    const uint64_t at = c.hooks_offset + i * sizeof(gkhi_control_hook);
+    if (at > file->size() || file->size() - at < sizeof(gkhi_control_hook)) break;
+    gkhi_control_hook hook;
+    std::memcpy(&hook, file->data() + at, sizeof(hook));
+    sum += hook.lost;
+  }
+  return sum;
+}
+
 TraceHead Producer::Head(const ClockRecord &clock) const {
   const gkhi_control &c = control();
   TraceHead head;

@@ -38,27 +38,37 @@ void AppendCpu(uint32_t cpu, std::string *out) {
 
 }  // namespace
 
+bool Renderer::ParsePlace(const Event &event, std::string_view place, Piece *piece) {
+  const size_t colon = place.find(':');
+  piece->field = event.FieldIndex(place.substr(0, colon));
+  piece->own_show = colon == place.npos;
+  if (piece->field < 0 || piece->own_show) return piece->field >= 0;
+  const std::string_view format = place.substr(colon + 1);
+  piece->show = format == "x" ? GKHI_SHOW_HEX : format == "o" ? GKHI_SHOW_OCT : GKHI_SHOW_DEC;
+  return format == "x" || format == "o" || format == "d";
+}
+
 const std::vector<Renderer::Piece> &Renderer::Pieces(const Event &event) {
   auto [it, added] = pieces_.try_emplace(&event);
   if (!added) return it->second;
-  std::string literal;
-  std::string_view text = event.message;
+  Piece piece;
+  const std::string_view text = event.message;
   for (size_t i = 0; i < text.size(); i++) {
     if (i + 1 < text.size() && (text[i] == '{' || text[i] == '}') && text[i + 1] == text[i]) {
-      literal += text[i++];  // "{{" and "}}"
+      piece.literal += text[i++];  // "{{" and "}}"
       continue;
     }
     const size_t close = text[i] == '{' ? text.find('}', i) : text.npos;
-    const int field = close == text.npos ? -1 : event.FieldIndex(text.substr(i + 1, close - i - 1));
-    if (field < 0) {
-      literal += text[i];
+    if (close == text.npos || !ParsePlace(event, text.substr(i + 1, close - i - 1), &piece)) {
+      piece.literal += text[i];  // not of our making: shown as it is
       continue;
     }
-    it->second.push_back({literal, field});
-    literal.clear();
+    it->second.push_back(piece);
+    piece = {};
     i = close;
   }
-  if (!literal.empty()) it->second.push_back({literal, -1});
+  piece.field = -1;
+  if (!piece.literal.empty()) it->second.push_back(piece);
   return it->second;
 }
 
@@ -100,7 +110,13 @@ void Renderer::AppendFields(const Record &record, std::string *out) {
 void Renderer::AppendMessage(const Record &record, std::string *out) {
   for (const Piece &piece : Pieces(*record.event)) {
     *out += piece.literal;
-    if (piece.field >= 0) AppendValue(record.Get(piece.field), out);
+    if (piece.field < 0) continue;
+    const Value value = record.Get(piece.field);
+    if (piece.own_show) {
+      AppendValue(value, out);
+    } else {
+      AppendFormatted(value, piece.show, out);
+    }
   }
 }
 

@@ -86,7 +86,7 @@ bool TraceSet::one_clock() const {
   });
 }
 
-Merger::Merger(const TraceSet &set) : one_clock_(set.one_clock()) {
+Merger::Merger(const TraceSet &set) : set_(set), one_clock_(set.one_clock()) {
   for (const auto &trace : set.traces()) {
     for (const Stream &stream : trace->streams()) {
       sources_.push_back(
@@ -147,6 +147,7 @@ bool Merger::Next(MergedRecord *out) {
 Loss Merger::loss() const {
   Loss loss;
   for (const Source &source : sources_) loss.Add(source.cursor->loss());
+  for (const auto &trace : set_.traces()) loss.discarded += trace->metadata().head().unrouted;
   return loss;
 }
 

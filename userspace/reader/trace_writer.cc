@@ -217,11 +217,14 @@ Status TraceWriter::Finish() {
       if (!status) return status;
     }
   }
+  head_.unrouted = producer_.Unrouted() - unrouted_before_;
+  if (head_.unrouted > 0) metadata_size_ = UINT64_MAX;  // once more
   return WriteMetadata();
 }
 
 WriterTotals TraceWriter::totals() const {
   WriterTotals totals;
+  totals.discarded = producer_.Unrouted() - unrouted_before_;
   for (const auto &[path, ring] : rings_) {
     totals.Add(ring.totals);
     for (const uint64_t lost : ring.file.LostByReason()) totals.discarded += lost;

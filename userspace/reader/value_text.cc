@@ -159,9 +159,9 @@ void AppendNumber(const Value &value, uint32_t i, std::string *out) {
 
 // An integer as the field's format says. Negative numbers have no hexadecimal or octal form of their own:
 // their bits.
-void AppendInteger(const Value &value, uint32_t i, std::string *out) {
+void AppendInteger(const Value &value, uint32_t i, uint8_t show, std::string *out) {
   const uint64_t bits = value.Unsigned(i);
-  switch (value.field->show) {
+  switch (show) {
     case GKHI_SHOW_HEX:
       return AppendHex(bits, out);
     case GKHI_SHOW_OCT:
@@ -194,11 +194,11 @@ void AppendElement(const Value &value, uint32_t i, std::string *out) {
         *out += *name;
         return;
       }
-      return AppendInteger(value, i, out);
+      return AppendInteger(value, i, value.field->show, out);
     case GKHI_T_FLAGS:
       return AppendFlags(*value.field, value.Unsigned(i), out);
     default:
-      return AppendInteger(value, i, out);
+      return AppendInteger(value, i, value.field->show, out);
   }
 }
 
@@ -293,6 +293,19 @@ void AppendValue(const Value &value, std::string *out) {
   for (uint32_t i = 0; i < value.count; i++) {
     if (i > 0) *out += ',';
     AppendElement(value, i, out);
+  }
+  *out += ']';
+}
+
+void AppendFormatted(const Value &value, uint8_t show, std::string *out) {
+  const Field &field = *value.field;
+  if (field.is_string() || field.type == GKHI_T_BINARY || field.type == GKHI_T_FLOAT)
+    return AppendValue(value, out);
+  if (!IsList(field)) return AppendInteger(value, 0, show, out);
+  *out += '[';
+  for (uint32_t i = 0; i < value.count; i++) {
+    if (i > 0) *out += ',';
+    AppendInteger(value, i, show, out);
   }
   *out += ']';
 }

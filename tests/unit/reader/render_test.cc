@@ -11,6 +11,8 @@
 namespace gkhi::reader {
 namespace {
 
+std::string Render(const testing::TraceDir &dir, Body body, TimeBase base, bool json);
+
 using testing::Packet;
 using testing::TraceDir;
 
@@ -122,6 +124,32 @@ TEST(Value, Lists) {
   EXPECT_EQ(Show(Of('s', 4, GKHI_SHOW_DEC, GKHI_FORM_SEQUENCE), "", 0), (Both{"[]", "[]"}));
   EXPECT_EQ(Show(Of('u', 1, GKHI_SHOW_CHAR, GKHI_FORM_ARRAY), std::string("ab\0\0", 4), 4),
             (Both{"ab", "\"ab\""}));
+}
+
+TEST(Value, AFormatOfTheMessageWins) {
+  const auto formatted = [](const Field &field, const std::string &bytes, uint8_t show, uint32_t count = 1) {
+    std::string out;
+    AppendFormatted({&field, reinterpret_cast<const std::byte *>(bytes.data()), count}, show, &out);
+    return out;
+  };
+  Field link = Of('e', 4);
+  link.enumerators = {{"up", 1}};
+  EXPECT_EQ(formatted(link, Raw<uint32_t>(1), GKHI_SHOW_HEX), "0x1");
+  EXPECT_EQ(formatted(link, Raw<uint32_t>(1), GKHI_SHOW_DEC), "1");
+  EXPECT_EQ(formatted(Of('u', 2, GKHI_SHOW_HEX), Raw<uint16_t>(255), GKHI_SHOW_DEC), "255");
+  EXPECT_EQ(formatted(Of('s', 2), Raw<int16_t>(-1), GKHI_SHOW_OCT), "0177777");
+  EXPECT_EQ(formatted(Of('u', 1, GKHI_SHOW_DEC, GKHI_FORM_ARRAY), "\x10\x20", GKHI_SHOW_HEX, 2),
+            "[0x10,0x20]");
+}
+
+TEST(Line, MessagesWithFormatsAndBraces) {
+  std::string blocks = testing::TwoEvents();
+  const std::string old = "x is {x}, y is {y}";
+  blocks.replace(blocks.find(old), old.size(), "{{{x:x}}} {y:o} {x} {z} {");
+  TraceDir dir(ComposeHead(testing::Head()) + blocks);
+  dir.Write("main_0", Packet(0, 0, 0, 0, testing::Two(0, 31, 8)).Bytes());
+  EXPECT_EQ(Render(dir, Body::kMessage, TimeBase::kMonotonic, false),
+            "            demo-4711    [000] ..... 5.000000000: p:two: {0x1f} 010 31 {z} {\n");
 }
 
 std::string Render(const TraceDir &dir, Body body, TimeBase base, bool json) {

@@ -33,6 +33,8 @@ struct TraceHead {
   Uuid uuid{};
   ClockRecord clock;
   Environment env;
+  // Events that reached no ring and stand in none of the packets: counted by the hooks (recursion, no route).
+  uint64_t unrouted = 0;
 };
 
 class Metadata {

@@ -31,6 +31,8 @@ class Producer {
   std::vector<std::string> RingPaths() const;
   // The event blocks that count by now.
   Result<std::string> EventBlocks() const;
+  // Events lost by all hooks outside of rings, so far.
+  uint64_t Unrouted() const;
   TraceHead Head(const ClockRecord &clock) const;
   // "<comm>-<pid>", fit for a file name.
   std::string TraceName() const;

@@ -24,6 +24,10 @@ enum class TimeBase {
 // Appends one value as text: "10.0.0.1", "0x1f", "up", "READ|WRITE|0x40", "\"a b\"", "[1, 2]".
 void AppendValue(const Value &value, std::string *out);
 
+// The same as a number in the base that @show says (GKHI_SHOW_DEC, _HEX, _OCT), whatever the field's own
+// format is; lists element by element.
+void AppendFormatted(const Value &value, uint8_t show, std::string *out);
+
 // Appends one value as JSON; docs/format-trace.md says which type becomes what.
 void AppendJsonValue(const Value &value, std::string *out);
 
@@ -44,8 +48,12 @@ class Renderer {
   struct Piece {
     std::string literal;
     int field = -1;
+    uint8_t show = GKHI_SHOW_DEC;  // of "{name:x}"
+    bool own_show = false;         // the field's own format
   };
   const std::vector<Piece> &Pieces(const Event &event);
+  // "name" or "name:x" into @piece; false: not a place of this event.
+  static bool ParsePlace(const Event &event, std::string_view place, Piece *piece);
   const std::string &Task(const Trace &trace, uint32_t pid);
   void AppendFields(const Record &record, std::string *out);
   void AppendMessage(const Record &record, std::string *out);

@@ -58,6 +58,7 @@ struct MergedRecord {
 // All records of all streams of all producers, by time; ties in order of producer, then stream.
 class Merger {
  public:
+  // @set must outlive it.
   explicit Merger(const TraceSet &set);
 
   // False at the end. Valid until the next call.
@@ -80,6 +81,7 @@ class Merger {
   bool Before(size_t a, size_t b) const;
   void SiftDown(size_t i);
 
+  const TraceSet &set_;
   bool one_clock_;
   std::vector<Source> sources_;
   std::vector<size_t> heap_;  // indices into sources_

@@ -43,6 +43,9 @@ class TraceWriter {
                                                      const std::string &dir);
   ~TraceWriter();
 
+  // Losses that were counted before now are somebody else's.
+  void CountFromNow() { unrouted_before_ = producer_.Unrouted(); }
+
   const Producer &producer() const { return producer_; }
   const std::string &dir() const { return dir_; }
 
@@ -88,6 +91,7 @@ class TraceWriter {
   Producer producer_;
   std::string dir_;
   TraceHead head_;
+  uint64_t unrouted_before_ = 0;         // of the producer, when we came
   uint64_t metadata_size_ = UINT64_MAX;  // of the event blocks in the file
   Metadata metadata_;
   std::map<std::string, Ring> rings_;
