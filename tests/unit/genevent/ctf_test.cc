@@ -138,7 +138,7 @@ TEST(CtfTest, ManyFieldsAndUnalignedArrays) {
     trace.Add("unaligned", &gkhi_hook_crowd_unaligned,
               [&] { gkhi_crowd_unaligned(1, bytes, 2, 3, shorts, 4, odd); });
     trace.Add("many", &gkhi_hook_crowd_many, [&] {
-      gkhi_crowd_many(1, -2, 3, -4, 5, false, 7, -8, 9, 10, -11, nullptr, "one", nullptr, bytes, 24, shorts,
+      gkhi_crowd_many(1, -2, 3, -4, 5, false, 7, -8, 9, 10, -11, nullptr, "one", nullptr, bytes, 17, shorts,
                       2, bytes, bytes, -0.5);
     });
   }
