@@ -226,13 +226,14 @@ static bool gkhi_site_meant(const struct gkhi_statement *st, const struct gkhi_s
 	if (f[GKHI_FILTER_FILE].s &&
 	    !gkhi_glob_path(f[GKHI_FILTER_FILE].s, f[GKHI_FILTER_FILE].len, gkhi_record_file(s->record)))
 		return false;
-	if (f[GKHI_FILTER_FUNC].s) {
+	if (f[GKHI_FILTER_LINE].s && (s->record->line < st->line_from || s->record->line > st->line_to))
+		return false;
+	if (f[GKHI_FILTER_FUNC].s) {	/* last: it may have to look into the object's file */
 		const char *function = port_site_function(s->record, s->code);
 
-		if (!gkhi_glob(f[GKHI_FILTER_FUNC].s, f[GKHI_FILTER_FUNC].len, function, strlen(function)))
-			return false;
+		return gkhi_glob(f[GKHI_FILTER_FUNC].s, f[GKHI_FILTER_FUNC].len, function, strlen(function));
 	}
-	return !f[GKHI_FILTER_LINE].s || (s->record->line >= st->line_from && s->record->line <= st->line_to);
+	return true;
 }
 
 static bool gkhi_entry_meant(const struct gkhi_statement *st, const struct gkhi_hook_entry *e)
@@ -272,6 +273,8 @@ static int gkhi_select_filter(struct gkhi_batch *b, const struct gkhi_statement 
 			b->selected[n++] = e;
 	}
 	b->n_selected = n;
+	if (st->filter[GKHI_FILTER_FUNC].s)
+		port_site_functions_done();
 	if (n || b->flags & (GKHI_BATCH_LATER | GKHI_BATCH_FRESH))
 		return 0;
 	gkhi_say(b, "none of these hooks has a site there");

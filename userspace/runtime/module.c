@@ -9,7 +9,7 @@
  *   port_start
  *
  * gkhi_module.priv: [0] the next one, [1] not NULL: the core has it, [2] the
- * object's path.
+ * object's path, [3] where it was loaded.
  */
 #include "module.h"
 
@@ -21,6 +21,7 @@
 
 #include "core.h"
 #include "process.h"
+#include "symbol.h"
 #include "sys.h"
 
 static struct gkhi_module *modules;	/* newest first; control lock */
@@ -32,6 +33,7 @@ static bool exiting;			/* exit() runs: nothing goes away any more */
 struct path_search {
 	uintptr_t address;
 	const char *path;
+	uintptr_t bias;
 };
 
 static int find_path(struct dl_phdr_info *info, size_t size, void *data)
@@ -44,6 +46,7 @@ static int find_path(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (p->p_type == PT_LOAD && search->address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
 			search->path = info->dlpi_name;
+			search->bias = info->dlpi_addr;
 			return 1;
 		}
 	}
@@ -53,10 +56,11 @@ static int find_path(struct dl_phdr_info *info, size_t size, void *data)
 /* Here and not later: the loader's lock is this thread's now, and may be a stopped thread's then. */
 static void remember_path(struct gkhi_module *module)
 {
-	struct path_search search = { (uintptr_t)module, "" };
+	struct path_search search = { .address = (uintptr_t)module, .path = "" };
 
 	dl_iterate_phdr(find_path, &search);
 	module->priv[2] = (void *)search.path;
+	module->priv[3] = (void *)search.bias;
 }
 
 const char *port_module_name(const struct gkhi_module *module)
@@ -68,10 +72,24 @@ const char *port_module_name(const struct gkhi_module *module)
 
 const char *port_site_function(const struct gkhi_record *record, const void *code)
 {
-	const char *event = (const char *)(record + 1);
+	const char *said = (const char *)(record + 1);
+	const char *path;
 
-	(void)code;
-	return event + strlen(event) + 1;
+	said += strlen(said) + 1;
+	if (*said)
+		return said;	/* the pass knows; a macro does not */
+	for (const struct gkhi_module *m = modules; m; m = m->priv[0]) {
+		if ((const void *)record < m->sites_start || (const void *)record >= m->sites_stop)
+			continue;
+		path = m->priv[2];
+		return gkhi_symbol_of(*path ? path : "/proc/self/exe", (uintptr_t)m->priv[3], (uintptr_t)code);
+	}
+	return "";
+}
+
+void port_site_functions_done(void)
+{
+	gkhi_symbol_forget();
 }
 
 /* ------------------------------------------------------------------------- start */

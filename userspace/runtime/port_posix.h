@@ -191,7 +191,8 @@ int port_start(const char **why);
 /* -- for selectors (module.c): the path of the object, "" if unknown; the function that a pad stands in. */
 struct gkhi_module;
 const char *port_module_name(const struct gkhi_module *module);
-const char *port_site_function(const struct gkhi_record *record, const void *code);
+const char *port_site_function(const struct gkhi_record *record, const void *code);	/* good until the next call */
+void port_site_functions_done(void);	/* what was opened for it may be closed */
 
 /*
  * -- a forked child makes its channels at its first event (fork.c): while port_orphan

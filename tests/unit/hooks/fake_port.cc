@@ -409,6 +409,8 @@ const char* port_site_function(const struct gkhi_record* record, const void*) {
   return gkhi_record_function(record);
 }
 
+void port_site_functions_done(void) {}
+
 // Channels: "ring" has a route that stubs use by themselves, "printk" does not and is not re-entrant.
 static int FakeOpen(struct gkhi_channel* ch) {
   if (Countdown(&world.fail_open_at)) return world.open_error;
