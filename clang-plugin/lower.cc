@@ -76,7 +76,7 @@ class Operands {
   void Add(const RecordValue &argument) {
     Value *value = argument.value;
     if (value->getType()->isIntegerTy(1)) value = builder_.CreateZExt(value, builder_.getInt8Ty());
-    reads_ |= !argument.location.empty() || argument.letter == 'c' || argument.letter == 'b';
+    NoteReads(argument);
     bool in_block = !isa<Constant>(value) && registers_++ >= kMaxRegisters;
     std::string place = in_block ? Spill(value) : "$" + utostr(Operand(value));
     text_ += ".byte '" + std::string(1, argument.letter) + "'," + utostr(argument.size) + "\n.asciz " +
@@ -92,9 +92,16 @@ class Operands {
   std::string text_, constraints_;
   SmallVector<Type *, 8> types_;
   SmallVector<Value *, 8> values_;
-  bool reads_ = false;
+  Reads reads_ = Reads::kNothing;
 
  private:
+  // One dereference reads what an operand points to, if that is a pointer; the next one reads anything.
+  void NoteReads(const RecordValue &argument) {
+    auto steps = llvm::count(argument.location, '>') + (argument.letter == 'c' || argument.letter == 'b');
+    bool direct = steps == 1 && argument.value->getType()->isPointerTy();
+    if (steps) reads_ = std::max(reads_, direct ? Reads::kArguments : Reads::kAnything);
+  }
+
   size_t Operand(Value *value) {
     if (!constraints_.empty()) constraints_ += ",";
     // Never "m": clang would spill every operand that may be memory.
@@ -108,7 +115,7 @@ class Operands {
     if (block_operand_ < 0) block_operand_ = static_cast<int>(Operand(block_));
     Value *slot = builder_.CreateConstInBoundsGEP2_32(block_type_, block_, 0, used_);
     builder_.CreateStore(value, builder_.CreateBitCast(slot, PointerType::get(value->getType(), 0)));
-    reads_ = true;
+    reads_ = Reads::kAnything;
     return "$" + utostr(block_operand_) + ">" + utostr(8 * used_++);
   }
 
@@ -121,14 +128,22 @@ class Operands {
 
 }  // namespace
 
-void SetEffects(CallBase &call, bool reads) {
+// It writes nothing that the program can see; so loads stay where they are, and stores that the probe may
+// read are done before it.
+void SetEffects(CallBase &call, Reads reads) {
 #if LLVM_VERSION_MAJOR >= 16
   MemoryEffects effects = MemoryEffects::inaccessibleMemOnly();
-  if (reads) effects |= MemoryEffects::readOnly();
+  if (reads == Reads::kArguments) effects |= MemoryEffects::argMemOnly(ModRefInfo::Ref);
+  if (reads == Reads::kAnything) effects |= MemoryEffects::readOnly();
   call.setMemoryEffects(effects);
 #else
   // LLVM 14 has no word for "reads anything, writes what the program cannot see".
-  if (!reads) call.addFnAttr(Attribute::InaccessibleMemOnly);
+  if (reads == Reads::kNothing) call.addFnAttr(Attribute::InaccessibleMemOnly);
+  if (reads == Reads::kArguments) {
+    call.addFnAttr(Attribute::InaccessibleMemOrArgMemOnly);
+    for (unsigned i = 0; i < call.arg_size(); i++)
+      if (call.getArgOperand(i)->getType()->isPointerTy()) call.addParamAttr(i, Attribute::ReadOnly);
+  }
 #endif
   call.addFnAttr(Attribute::get(call.getContext(), "call-inline-cost", "0"));
 }

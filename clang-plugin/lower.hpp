@@ -36,8 +36,13 @@ struct Pad {
 // and costs the inliner nothing.
 llvm::CallInst *EmitPad(llvm::IRBuilder<> &builder, const Pad &pad);
 
-// What an asm call of ours may do to memory; reads: it follows pointers.
-void SetEffects(llvm::CallBase &call, bool reads);
+// What a probe at an asm call of ours reads of the program's memory.
+enum class Reads {
+  kNothing,
+  kArguments,  // what its operands point to
+  kAnything,   // what lies behind further pointers
+};
+void SetEffects(llvm::CallBase &call, Reads reads);
 
 // The name that a record carries for a function.
 std::string SourceName(const llvm::Function &function);

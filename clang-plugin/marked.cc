@@ -83,7 +83,7 @@ unsigned TakeOverMarked(Module &module) {
       pad->setCalledOperand(InlineAsm::get(assembler->getFunctionType(), text, constraints,
                                            assembler->hasSideEffects(), assembler->isAlignStack(),
                                            assembler->getDialect(), assembler->canThrow()));
-      SetEffects(*pad, StringRef(constraints).contains('m'));
+      SetEffects(*pad, StringRef(constraints).contains('m') ? Reads::kAnything : Reads::kNothing);
       taken++;
     }
   }

@@ -27,6 +27,7 @@ RATIOS = {
 # name: (unit, target on the value, its sense)
 VALUES = {
     "user.disabled": ("instructions/hook", 1.5, "over"),
+    "user.pass_disabled": ("instructions/hook", 2.0, "over"),
     "user.switch_10k_ms": ("ms", 1.0, "over"),
     "genevent.2000_events_ms": ("ms", 1000.0, "over"),
 }

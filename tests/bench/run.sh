@@ -50,6 +50,7 @@ fi
 mv "$dir/switch.rows.new" "$dir/switch.rows"
 
 "$here/disabled.sh" "$dir" "$build/tests/bench/gkhi/gkhi-bench-lookup" gkhi_lookup.h "$top/hooks/include"
+"$here/pass_cost.sh" "$dir" "$build/bin"
 "$here/genevent-time.sh" "$build/bin/genevent" "$dir"
 
 "$here/report.py" "$dir" "$build/bench/user.json"

@@ -46,6 +46,30 @@ static int many(int a, int b, int c, int d, int e, int f, int g, int h, int i, l
 	return sum;
 }
 
+struct link {
+	struct inner *next;
+};
+
+static volatile int sink;
+
+/* Without a marker the compiler may drop every store to these. */
+static void stores(int n)
+{
+	struct inner local, *one = &local;
+	struct link link, *outer = &link;
+	char buffer[4];
+
+	TRUTH("feat:stores: text=%c near=%d far=%d\n", 'a' + n % 26, n * 3, n * 3);
+	buffer[0] = (char)('a' + n % 26);
+	buffer[1] = 0;
+	local.value = n * 3;
+	link.next = one;
+	sink = n;
+	buffer[0] = 0;
+	local.value = 0;
+	link.next = NULL;
+}
+
 static unsigned int checksum(const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
@@ -112,6 +136,7 @@ int main(int argc, char **argv)
 		item.paint = (enum paint)(i % 3);
 		item.label[0] = (char)('a' + i % 26);
 		sum += (unsigned long)many(i, 1, 2, 3, 4, 5, 6, 7, i * 8, -9l * i, &item.inner, i / 8.0);
+		stores(i);
 		sum += checksum(item.label, (size_t)(i % 12));
 		sum += (unsigned long)features_cxx(i);
 	}
