@@ -27,7 +27,7 @@ for _ in 1 2 3 4 5; do # a port that nobody has
 		sleep 0.1
 	done
 done
-trap 'kill "$pid" 2>/dev/null; wait "$pid"; rm -rf "$tmp"' EXIT
+trap 'kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; rm -rf "$tmp"' EXIT
 [ "$(cat pong.txt)" = PONG ] || { tail -3 log.txt; die "the server does not answer"; }
 cli() { "$plain/src/redis-cli" -p "$port" "$@"; }
 
