@@ -25,7 +25,7 @@ unsigned Number(const json::Object &object, StringRef key) {
   return 0;
 }
 
-Position PositionOf(const json::Object &object, StringRef key) {
+Position ReadPosition(const json::Object &object, StringRef key) {
   Position position;
   const json::Array *pair = object.getArray(key);
   if (!pair || pair->size() != 2) return position;
@@ -61,14 +61,14 @@ Site ReadSite(const json::Object &object) {
   site.callee = Text(object, "callee");
   site.text = Text(object, "text");
   if (auto optional = object.getBoolean("optional")) site.optional = *optional;
-  site.position = PositionOf(object, "pos");
-  site.file_position = PositionOf(object, "file_pos");
-  site.function_position = PositionOf(object, "function_pos");
-  site.at_position = PositionOf(object, "at_pos");
-  site.callee_position = PositionOf(object, "callee_pos");
-  site.text_position = PositionOf(object, "text_pos");
+  site.position = ReadPosition(object, "pos");
+  site.file_position = ReadPosition(object, "file_pos");
+  site.function_position = ReadPosition(object, "function_pos");
+  site.at_position = ReadPosition(object, "at_pos");
+  site.callee_position = ReadPosition(object, "callee_pos");
+  site.text_position = ReadPosition(object, "text_pos");
   ForEach(object, "args", [&](const json::Object &arg) {
-    site.arguments.push_back({Text(arg, "field"), Text(arg, "expr"), PositionOf(arg, "pos")});
+    site.arguments.push_back({Text(arg, "field"), Text(arg, "expr"), ReadPosition(arg, "pos")});
   });
   return site;
 }

@@ -162,7 +162,7 @@ Result<SiteMap> ReadSiteMapFromImage(std::string image, const std::string &path)
     if (section.name == "gkhi_site_config") map.has_unplaced = true;
     if (section.name != "gkhi_sites" || section.header.sh_type != SHT_PROGBITS) continue;
     const std::string problem = reader.ReadSection(i);
-    if (!problem.empty()) return Error{path + ": " + problem};
+    if (!problem.empty()) return Error{fmt::format("{}: {}", path, problem)};
   }
   std::stable_sort(map.sites.begin(), map.sites.end(), [](const Site &a, const Site &b) {
     return std::tie(a.section, a.address) < std::tie(b.section, b.address);

@@ -3,7 +3,7 @@
 # Every diagnostic of the pass, text and caret, in one release of clang: run.sh BIN VERSION [CASE]...
 # GKHI_UPDATE=1 writes what was found as what is wanted.
 set -euo pipefail
-bin=$1
+bin=$(cd "$1" && pwd)
 version=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-int handle(int length, int depth)
+int handle(int extent, int depth)
 {
-	return length * depth;
+	return extent * depth;
 }

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	unsigned int calls = 0;
 	z_stream strm = { 0 };
 	size_t n;
-	int rc;
+	int rc = Z_OK;
 
 	if (!file || deflateInit(&strm, 6) != Z_OK)
 		return 1;
