@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "batch_text.hpp"
 #include "command.hpp"
@@ -80,9 +81,17 @@ void SwitchOff(const Session &session) {
     Result<Process> process = Process::OpenDirectory(dir);
     if (!process || !process->Alive()) continue;
     Result<std::string> reply = process->Run("*:* -");
-    if (!reply)
+    if (!reply && process->Alive())
       fmt::print(stderr, "gkhi record: {} runs on with its hooks on: {}\n", process->control().pid,
                  reply.error());
+  }
+}
+
+void PassSignals(Child *child, SignalTaker *signals) {
+  while (auto taken = signals->Next()) {
+    // The terminal sends ^C to the command too: once is enough.
+    if (taken->from_process || (taken->number != SIGINT && taken->number != SIGQUIT))
+      child->Signal(taken->number);
   }
 }
 
@@ -91,11 +100,7 @@ Status Follow(const Session &session, Child *child, SignalTaker *signals, Record
   Clock::time_point next_scan = Clock::now();
   for (;;) {
     const bool ended = child->Poll();
-    while (auto taken = signals->Next()) {
-      // The terminal sends ^C to the command too: once is enough.
-      if (taken->from_process || (taken->number != SIGINT && taken->number != SIGQUIT))
-        child->Signal(taken->number);
-    }
+    PassSignals(child, signals);
     if (ended || Clock::now() >= next_scan) {
       Status status = Scan(session, recorder);
       if (!status) return status;
@@ -110,6 +115,16 @@ Status Follow(const Session &session, Child *child, SignalTaker *signals, Record
   progress.Clear();
   SwitchOff(session);
   return recorder->FinishAll();
+}
+
+// The trace cannot be written any more: the command's own work goes on without it.
+int RunOn(const Session &session, Child *child, SignalTaker *signals) {
+  SwitchOff(session);
+  while (!child->Poll()) {
+    PassSignals(child, signals);
+    std::this_thread::sleep_for(kPatience);
+  }
+  return child->exit_code() != 0 ? child->exit_code() : kExitFailure;
 }
 
 int RecordCommand(const Args &args, const Options &options) {
@@ -132,8 +147,7 @@ int RecordCommand(const Args &args, const Options &options) {
   Status status = Follow(*session, &*child, &signals, &recorder);
   if (!status) {
     Fail("record", status.error());
-    child->Signal(SIGTERM);
-    return kExitFailure;
+    return RunOn(*session, &*child, &signals);
   }
   return Conclude(options, &recorder, child->exit_code());
 }

@@ -66,6 +66,7 @@ bool Flush(std::string *out, size_t at_least) {
 }
 
 void PrintProblems(const reader::TraceSet &set, const reader::Merger *merger) {
+  for (const std::string &text : set.problems()) fmt::print(stderr, "gkhi report: {}\n", text);
   for (const auto &trace : set.traces()) {
     for (const std::string &text : trace->metadata().problems()) {
       fmt::print(stderr, "gkhi report: {}/metadata: {}\n", trace->dir(), text);
@@ -162,6 +163,7 @@ int Run(const Args &args) {
   const reader::Loss loss = merger.loss();
   // JSON stays JSON: the line goes beside it.
   fmt::print(args.Has("json") ? stderr : stdout, "# {}\n", Summary(printed, merger.events(), loss));
+  if (!set->problems().empty()) return kExitFailure;
   return args.Has("strict") && loss.any() ? kExitLoss : kExitOk;
 }
 

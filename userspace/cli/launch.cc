@@ -2,9 +2,9 @@
 // fork, exec, signals.
 #include "launch.hpp"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <gelf.h>
 #include <gkhi/control.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <gkhi/reader/mapped_file.hpp>
 
 namespace gkhi::cli {
 namespace {
@@ -56,42 +55,57 @@ std::string FindProgram(const std::string &word) {
   }
 }
 
-size_t RoundUp4(size_t n) {
-  return (n + 3) & ~size_t{3};
-}
+struct ElfFile {
+  explicit ElfFile(const std::string &path) : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    elf_version(EV_CURRENT);
+    if (fd >= 0) elf = elf_begin(fd, ELF_C_READ_MMAP, nullptr);
+  }
+  ~ElfFile() {
+    elf_end(elf);
+    if (fd >= 0) close(fd);
+  }
+  ElfFile(const ElfFile &) = delete;
+  ElfFile &operator=(const ElfFile &) = delete;
 
-// Is there a note of ours in the notes at @notes?
-bool HasRuntimeNote(reader::Bytes notes) {
-  while (notes.size() >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, notes.data(), sizeof(note));
-    const size_t size = sizeof(note) + RoundUp4(note.n_namesz) + RoundUp4(note.n_descsz);
-    if (size > notes.size()) return false;
-    const std::string_view owner(reinterpret_cast<const char *>(notes.data()) + sizeof(note), note.n_namesz);
-    if (note.n_type == GKHI_NOTE_RUNTIME &&
-        owner == std::string_view(GKHI_NOTE_OWNER, sizeof(GKHI_NOTE_OWNER)))
-      return true;
-    notes = notes.subspan(size);
+  int fd;
+  Elf *elf = nullptr;
+};
+
+// The note by which the runtime is found: it is linked in.
+bool HasRuntimeNote(Elf_Data *notes) {
+  const std::string_view ours(GKHI_NOTE_OWNER, sizeof(GKHI_NOTE_OWNER));
+  GElf_Nhdr note;
+  size_t name = 0;
+  size_t descriptor = 0;
+  for (size_t at = 0; (at = gelf_getnote(notes, at, &note, &name, &descriptor)) > 0;) {
+    const std::string_view owner(static_cast<const char *>(notes->d_buf) + name, note.n_namesz);
+    if (note.n_type == GKHI_NOTE_RUNTIME && owner == ours) return true;
   }
   return false;
 }
 
-// The runtime is linked into the program itself.
+bool NeedsRuntime(Elf *elf, const GElf_Shdr &section, Elf_Data *dynamic) {
+  GElf_Dyn entry;
+  for (int i = 0; gelf_getdyn(dynamic, i, &entry) != nullptr; i++) {
+    const char *name =
+        entry.d_tag == DT_NEEDED ? elf_strptr(elf, section.sh_link, entry.d_un.d_val) : nullptr;
+    if (name != nullptr && std::strcmp(name, kLibrary) == 0) return true;
+  }
+  return false;
+}
+
+// The program brings the runtime: linked in, or as a library it was linked with.
 bool HasRuntime(const std::string &path) {
-  Result<reader::MappedFile> file = reader::MappedFile::Open(path);
-  if (!file || file->size() < sizeof(Elf64_Ehdr)) return false;
-  Elf64_Ehdr head;
-  std::memcpy(&head, file->data(), sizeof(head));
-  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64) return false;
-  for (uint64_t i = 0; i < head.e_phnum; i++) {
-    const uint64_t at = head.e_phoff + i * sizeof(Elf64_Phdr);
-    if (at > file->size() || file->size() - at < sizeof(Elf64_Phdr)) return false;
-    Elf64_Phdr segment;
-    std::memcpy(&segment, file->data() + at, sizeof(segment));
-    if (segment.p_type != PT_NOTE || segment.p_offset > file->size() ||
-        file->size() - segment.p_offset < segment.p_filesz)
-      continue;
-    if (HasRuntimeNote(file->bytes().subspan(segment.p_offset, segment.p_filesz))) return true;
+  const ElfFile file(path);
+  if (file.elf == nullptr || elf_kind(file.elf) != ELF_K_ELF) return false;
+  for (Elf_Scn *scn = elf_nextscn(file.elf, nullptr); scn != nullptr; scn = elf_nextscn(file.elf, scn)) {
+    GElf_Shdr section;
+    if (gelf_getshdr(scn, &section) == nullptr) continue;
+    if (section.sh_type != SHT_NOTE && section.sh_type != SHT_DYNAMIC) continue;
+    Elf_Data *data = elf_getdata(scn, nullptr);
+    if (data == nullptr) continue;
+    if (section.sh_type == SHT_NOTE ? HasRuntimeNote(data) : NeedsRuntime(file.elf, section, data))
+      return true;
   }
   return false;
 }

@@ -52,7 +52,7 @@ class Child {
   int exit_code_ = 0;
 };
 
-// The library to preload for @program: "" when it has the runtime in itself, or when there is none to be
+// The library to preload for @program: "" when it brings the runtime itself, or when there is none to be
 // found (generated code then asks the loader for it by name).
 std::string PreloadFor(const std::string &program);
 

@@ -279,7 +279,8 @@ bool Process::Impl::WaitDone(uint32_t request, Clock::time_point until) const {
     if (left <= 0) return false;
     const timespec slice{0, std::min<long>(left, 50) * 1'000'000L};  // in slices: it may die meanwhile
     Futex(&control->done, FUTEX_WAIT, done, &slice);
-    if (LoadAcquire(control->done) != request && !ReadStartTime(pid)) return false;
+    // A zombie has no maps: nobody will answer.
+    if (LoadAcquire(control->done) != request && !MapsControl(pid, dir)) return false;
   }
 }
 

@@ -74,9 +74,13 @@ Result<TraceSet> TraceSet::Open(const std::string &dir) {
   TraceSet set;
   for (const std::string &one : dirs) {
     Result<std::unique_ptr<Trace>> trace = Trace::Open(one);
-    if (!trace) return Error{trace.error()};
-    set.traces_.push_back(std::move(*trace));
+    if (trace) {
+      set.traces_.push_back(std::move(*trace));
+    } else {
+      set.problems_.push_back(trace.error());
+    }
   }
+  if (set.traces_.empty()) return Error{set.problems_[0]};
   return set;
 }
 

@@ -36,6 +36,16 @@ code 137 "$BIN/gkhi" record -o "$trace" -- sh -c 'kill -9 $$'
 code 127 "$BIN/gkhi" record -o "$trace" -- /nonexistent
 same "$(cat "$work/err")" "gkhi record: cannot run /nonexistent: No such file or directory"
 
+# However the program comes by the runtime.
+for program in ticker_static ticker_none; do
+	code 0 "$BIN/gkhi" record -o "$trace" -- "$BIN/$program" 10
+	same "$(tail -1 "$work/err")" "gkhi record: 11 events from 1 process, no event lost, *"
+done
+
+# On a terminal it says how it goes; the line is gone in the end.
+script -qec "$BIN/gkhi record -o $trace -- $BIN/ticker 600 1000" "$work/typescript" >/dev/null
+grep -q 'events, .*/s, 0 lost, .*, 1 process' "$work/typescript" || fail "no progress: $(cat "$work/typescript")"
+
 # SIGTERM to gkhi reaches the command, and what was recorded stays.
 "$BIN/gkhi" record -o "$trace" -- "$BIN/ticker" 1000000 1000 >"$work/out" 2>"$work/err" &
 recorder=$!
@@ -54,6 +64,14 @@ lost=$(sed -n 's/.*LOST \([0-9]*\) event.*/\1/p' "$work/err")
 [ $((events + lost)) = 300001 ] || fail "$events read and $lost lost are not 300001"
 code 3 "$BIN/gkhi" report --strict --stat "$trace"
 same "$(tail -1 "$work/out")" "# $events events, LOST $lost events: $lost discarded by the producer"
+
+# A disk that is full (here: a limit on the size of files) ends the trace, not the command.
+limited() { # COMMAND...
+	bash -c 'ulimit -f 2048; trap "" XFSZ; exec "$@"' _ "$BIN/gkhi" record --subbuf-size 64K --subbufs 4 -o "$trace" -- "$@"
+}
+code 1 limited "$BIN/ticker" 1000000
+same "$(cat "$work/err")" "gkhi record: cannot write $trace/*: File too large"
+code 7 limited "$BIN/ticker" 1000000 0 7
 
 # Nothing is left behind, and nothing but traces is ever moved away.
 [ -z "$(find "$GKHI_DIR" -mindepth 1 ! -name 'clock*')" ] || fail "left behind: $(ls "$GKHI_DIR")"

@@ -5,6 +5,7 @@
 #include "batch_text.hpp"
 #include "command.hpp"
 #include "hook_view.hpp"
+#include "launch.hpp"
 #include "progress.hpp"
 #include "table.hpp"
 
@@ -150,6 +151,13 @@ TEST(Pid, IsANumber) {
   EXPECT_EQ(ParsePid("12ab").error(), "found '12ab', wanted a process id");
   EXPECT_EQ(ParsePid("-3").error(), "found '-3', wanted a process id");
   EXPECT_EQ(ParsePid("").error(), "found '', wanted a process id");
+}
+
+TEST(Preload, OnlyForProgramsThatDoNotBringTheRuntime) {
+  EXPECT_EQ(PreloadFor(TICKER), "");
+  EXPECT_EQ(PreloadFor(TICKER_STATIC), "");
+  EXPECT_NE(PreloadFor("sh").find("/libgkhi.so.0"), std::string::npos);
+  EXPECT_NE(PreloadFor("/nonexistent").find("/libgkhi.so.0"), std::string::npos);
 }
 
 TEST(Totals, AreOneSentence) {

@@ -60,6 +60,18 @@ TEST(Trace, MergesProducersOfDifferentClocksByRealTime) {
   EXPECT_EQ(MergedTicks(dir.path()), (std::vector<uint64_t>{100, 60, 300, 200}));
 }
 
+TEST(Trace, AProducerThatCannotBeReadDoesNotHideTheOthers) {
+  TraceDir dir;
+  std::filesystem::remove(dir.path() + "/metadata");
+  dir.Write("a/metadata", "nonsense");
+  dir.Write("b/metadata", ComposeHead(Head()) + TwoEvents());
+  dir.Write("b/main_0", Packet(0, 0, 1, 1, Two(1, 0, 0)).Bytes());
+  EXPECT_EQ(MergedTicks(dir.path()), std::vector<uint64_t>{1});
+  Result<TraceSet> set = TraceSet::Open(dir.path());
+  ASSERT_EQ(set->problems().size(), 1u);
+  EXPECT_EQ(set->problems()[0].find(dir.path() + "/a/metadata: no \"/* gkhi-trace\" comment"), 0u);
+}
+
 TEST(Trace, ErrorsSayWhatWasWanted) {
   TraceDir dir("TSDL of somebody else");
   Result<TraceSet> foreign = TraceSet::Open(dir.path());

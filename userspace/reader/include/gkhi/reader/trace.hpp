@@ -38,15 +38,18 @@ class Trace {
 
 class TraceSet {
  public:
-  // @dir is the directory of one producer, or holds directories of producers.
+  // @dir is the directory of one producer, or holds directories of producers. An error: none could be opened.
   static Result<TraceSet> Open(const std::string &dir);
 
   const std::vector<std::unique_ptr<Trace>> &traces() const { return traces_; }
+  // Producers that could not be opened, one text each; the others are there.
+  const std::vector<std::string> &problems() const { return problems_; }
   // All producers share one clock record: ticks compare exactly.
   bool one_clock() const;
 
  private:
   std::vector<std::unique_ptr<Trace>> traces_;
+  std::vector<std::string> problems_;
 };
 
 // A record and where it comes from.
