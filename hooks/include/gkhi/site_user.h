@@ -24,7 +24,7 @@
  *  - a record keeps its hook by a relocation that does nothing: lld drops what
  *    only __start_gkhi_hooks names, and no code names the hook of a bare marker;
  *  - the hook is emitted from assembler in a COMDAT group: "i" operands for
- *    statics are illegal under -fPIC and LTO.
+ *    static objects are illegal under -fPIC and LTO.
  */
 #ifndef GKHI_SITE_USER_H
 #define GKHI_SITE_USER_H

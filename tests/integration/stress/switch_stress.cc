@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// switch_stress.cc - the whole library under fire: processes of many threads that fire from code and from signal
-// handlers and hop between processors, while hooks are switched between all three states and channels are swapped, made
-// and removed. switch_ledger.hpp has the argument by which every event is checked.
+// switch_stress.cc - the whole library under fire: processes of many threads that fire from code and from
+// signal handlers and hop between processors, while hooks are switched between all three states and channels
+// are swapped, made and removed. switch_ledger.hpp has the argument by which every event is checked.
 //
 //   switch_stress            four processes, all at once
 //   switch_stress_unarmed    the same with sequences that are not armed: it must be seen
@@ -62,9 +62,11 @@ struct Random {
   }
 };
 
-// ----------------------------------------------------------------------------------------------------- firing
+// -----------------------------------------------------------------------------------------------------
+// firing
 
-__attribute__((noinline)) void FireGroup(int group, bool text, uint64_t lane, uint64_t seq, const char* words) {
+__attribute__((noinline)) void FireGroup(int group, bool text, uint64_t lane, uint64_t seq,
+                                         const char *words) {
   if (group == 0 && !text) gkhi_stress_tick0(lane, seq, Check(lane, seq));
   if (group == 0 && text) gkhi_stress_text0(lane, seq, words);
   if (group == 1 && !text) gkhi_stress_tick1(lane, seq, Check(lane, seq));
@@ -77,7 +79,7 @@ void FireOne(size_t lane) {
   const uint64_t dice = Check(lane + 1, seq);
   const int group = static_cast<int>(dice & 1);
   const Letters text = Text(lane, seq);
-  Fired& f = ledger.At(lane, seq);
+  Fired &f = ledger.At(lane, seq);
   f.group = static_cast<uint8_t>(group);
   f.before = turn[group].load();
   FireGroup(group, dice >> 1 & 1, lane, seq, text.s);
@@ -92,7 +94,7 @@ void OnSignal(int) {
   if (this_lane < kThreads && !over) FireOne(kThreads + this_lane);
 }
 
-void HopToSomeProcessor(Random* random) {
+void HopToSomeProcessor(Random *random) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(random->Next() % static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_ONLN)), &set);
@@ -101,7 +103,7 @@ void HopToSomeProcessor(Random* random) {
 
 std::vector<pthread_t> handles(kThreads);
 
-void FireThroughARound(size_t lane, Random* random) {
+void FireThroughARound(size_t lane, Random *random) {
   while (!over.load(std::memory_order_relaxed)) {
     const size_t allowed = kCapacity * static_cast<size_t>(progress.load() + 1) / kSwitchesOfRound;
     if (next_seq[lane] >= allowed) {
@@ -115,9 +117,10 @@ void FireThroughARound(size_t lane, Random* random) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------- switching
+// ---------------------------------------------------------------------------------------------------
+// switching
 
-void Must(const std::string& batch) {
+void Must(const std::string &batch) {
   char error[1000];
   const int err = gkhi_control(batch.c_str(), error, sizeof(error));
   if (err == 0) return;
@@ -134,9 +137,11 @@ struct Round {
   uint64_t lost = 0;
 };
 
-std::string File(const std::string& channel) { return std::string(gkhi_process.dir) + "/" + channel + ".ring"; }
+std::string File(const std::string &channel) {
+  return std::string(gkhi_process.dir) + "/" + channel + ".ring";
+}
 
-std::string Channels(const Round& r, uint8_t mask) {
+std::string Channels(const Round &r, uint8_t mask) {
   std::string s;
   for (int c = 0; c < 3; c++)
     if (mask >> c & 1) s += (s.empty() ? "" : ",") + r.name[c];
@@ -144,8 +149,9 @@ std::string Channels(const Round& r, uint8_t mask) {
 }
 
 // One switch of some groups, at once, to the same state and channels.
-void Switch(Round* r, int groups, const char* state, uint8_t mask, const std::string& in_front, const std::string& behind) {
-  static const char* const kPatterns[4] = {"", "stress:*0", "stress:*1", "stress:*"};
+void Switch(Round *r, int groups, const char *state, uint8_t mask, const std::string &in_front,
+            const std::string &behind) {
+  static const char *const kPatterns[4] = {"", "stress:*0", "stress:*1", "stress:*"};
   const bool off = std::strcmp(state, "disabled") == 0;
   std::string batch = in_front + kPatterns[groups] + " +" + state;
   if (!off) batch += " channel=" + Channels(*r, mask);
@@ -159,16 +165,17 @@ void Switch(Round* r, int groups, const char* state, uint8_t mask, const std::st
     if (groups >> g & 1) turn[g].fetch_add(1);
 }
 
-void SwitchAtRandom(Round* r, Random* random) {
-  static const char* const kStates[] = {"static", "marker", "disabled", "static", "marker"};
+void SwitchAtRandom(Round *r, Random *random) {
+  static const char *const kStates[] = {"static", "marker", "disabled", "static", "marker"};
   static const uint8_t kMasks[] = {1, 2, 1, 2, 3};
   const uint64_t dice = random->Next();
   Switch(r, 1 + static_cast<int>(dice % 3), kStates[dice / 4 % 5], kMasks[dice / 32 % 5], "", "");
 }
 
 // A channel that is made, used, left and removed under fire; what it got is read when everybody has left it.
-void SwitchThroughAThird(Round* r) {
-  Switch(r, 3, "static", 4, fmt::format("channel {} mode=discard subbuf_size=256K n_subbufs=16; ", r->name[2]), "");
+void SwitchThroughAThird(Round *r) {
+  Switch(r, 3, "static", 4,
+         fmt::format("channel {} mode=discard subbuf_size=256K n_subbufs=16; ", r->name[2]), "");
   usleep(200);
   Switch(r, 3, "marker", 1, "", "");
   r->lost += ledger.Read(File(r->name[2]), 2);
@@ -178,7 +185,7 @@ void SwitchThroughAThird(Round* r) {
 // The entries' own counters: no route, recursion.
 uint64_t EntriesLost() {
   uint64_t lost = 0;
-  for (gkhi_hook_entry* e = gkhi_core_next(nullptr); e; e = gkhi_core_next(e)) {
+  for (gkhi_hook_entry *e = gkhi_core_next(nullptr); e; e = gkhi_core_next(e)) {
     gkhi_hook_info info;
     gkhi_core_describe(e, &info);
     lost += info.lost;
@@ -186,7 +193,7 @@ uint64_t EntriesLost() {
   return lost;
 }
 
-void BeginRound(Round* r, bool cramped) {
+void BeginRound(Round *r, bool cramped) {
   ledger.Clear();
   std::memset(next_seq, 0, sizeof(next_seq));
   const std::string size = cramped ? "subbuf_size=8K n_subbufs=4" : "subbuf_size=256K n_subbufs=16";
@@ -204,7 +211,7 @@ void BeginRound(Round* r, bool cramped) {
   over = false;
 }
 
-Verdict EndRound(Round* r, uint64_t lost_before) {
+Verdict EndRound(Round *r, uint64_t lost_before) {
   for (size_t lane = 0; lane < 2 * kThreads; lane++) ledger.SetCount(lane, next_seq[lane]);
   return ledger.Judge(r->lost + EntriesLost() - lost_before);
 }
@@ -216,7 +223,7 @@ struct Sum {
   char first_fault[200];
 };
 
-void Add(Sum* sum, const Verdict& v, uint64_t lost) {
+void Add(Sum *sum, const Verdict &v, uint64_t lost) {
   sum->fired += v.fired;
   sum->read += v.read;
   sum->surely_on += v.surely_on;
@@ -226,9 +233,10 @@ void Add(Sum* sum, const Verdict& v, uint64_t lost) {
 }
 
 void FindIds() {
-  static const char* const kNames[kGroups][2] = {{"stress:tick0", "stress:text0"}, {"stress:tick1", "stress:text1"}};
+  static const char *const kNames[kGroups][2] = {{"stress:tick0", "stress:text0"},
+                                                 {"stress:tick1", "stress:text1"}};
   uint32_t ids[kGroups][2] = {};
-  for (gkhi_hook_entry* e = gkhi_core_next(nullptr); e; e = gkhi_core_next(e)) {
+  for (gkhi_hook_entry *e = gkhi_core_next(nullptr); e; e = gkhi_core_next(e)) {
     gkhi_hook_info info;
     gkhi_core_describe(e, &info);
     for (int g = 0; g < kGroups; g++)
@@ -283,12 +291,12 @@ Sum RunProcess(uint64_t switches, uint64_t seed) {
   }
   all_over = true;
   begin.arrive_and_wait();
-  for (std::thread& t : threads) t.join();
+  for (std::thread &t : threads) t.join();
   return sum;
 }
 
 uint64_t Switches() {
-  const char* s = std::getenv("GKHI_STRESS_SWITCHES");
+  const char *s = std::getenv("GKHI_STRESS_SWITCHES");
   return s ? std::strtoull(s, nullptr, 10) : 100000;
 }
 
@@ -306,7 +314,8 @@ Sum Collect(int fd) {
 
 int main() {
   using namespace gkhi_stress;
-  const std::string dir = std::filesystem::temp_directory_path() / fmt::format("gkhi-switch-stress-{}", getpid());
+  const std::string dir =
+      std::filesystem::temp_directory_path() / fmt::format("gkhi-switch-stress-{}", getpid());
   std::filesystem::create_directories(dir);
   setenv("GKHI_DIR", dir.c_str(), 1);
   int pipes[kProcesses][2];
@@ -333,9 +342,11 @@ int main() {
     all.faults += sum.faults;
   }
   std::filesystem::remove_all(dir);
-  fmt::print("{} processes of {} threads, {} switches: {} fired, {} of them surely while on, {} read, {} counted lost, "
-             "{} faults\n",
-             kProcesses, kThreads, all.switches, all.fired, all.surely_on, all.read, all.lost, all.faults);
+  fmt::print(
+      "{} processes of {} threads, {} switches: {} fired, {} of them surely while on, {} read, {} counted "
+      "lost, "
+      "{} faults\n",
+      kProcesses, kThreads, all.switches, all.fired, all.surely_on, all.read, all.lost, all.faults);
   if (all.faults != 0) fmt::print("the first: {}\n", all.first_fault);
   if (kUnarmed) return all.faults == 0;
   return all.faults != 0 || all.surely_on == 0 || all.lost == 0;

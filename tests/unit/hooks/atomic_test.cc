@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Threads fire while hooks are switched: every event exactly once where it must be, and no half of a set.
 //
-// How a thread knows what must have become of its event: the switcher adds one to `turn` before and after each switch,
-// so turn 2k means that configuration k holds, 2k+1 that k turns into k+1. A thread reads the turn before and behind an
-// event; the event met one of the configurations from floor(before / 2) to ceil(behind / 2). If all of these have the
-// hook on, the event is recorded once, in a channel of one of them; if all have it off, not at all; else at most once.
-// Channels here record in the thread that fires, so that the thread itself sees what came of it.
+// How a thread knows what must have become of its event: the switcher adds one to `turn` before and after
+// each switch, so turn 2k means that configuration k holds, 2k+1 that k turns into k+1. A thread reads the
+// turn before and behind an event; the event met one of the configurations from floor(before / 2) to
+// ceil(behind / 2). If all of these have the hook on, the event is recorded once, in a channel of one of
+// them; if all have it off, not at all; else at most once. Channels here record in the thread that fires, so
+// that the thread itself sees what came of it.
 #include <thread>
 
 #include "fake_port.hpp"
@@ -24,7 +25,7 @@ struct Outcome {
 
 static thread_local Outcome outcome;
 
-static void Sink(const gkhi_channel* ch, uint32_t, const uint64_t*) {
+static void Sink(const gkhi_channel *ch, uint32_t, const uint64_t *) {
   outcome.times++;
   outcome.channel = ch->config.name[0];
 }
@@ -45,9 +46,9 @@ class AtomicTest : public CoreTest {
   static int Switches() { return kSwitches; }
 
   // Switch through @batches in turn while the threads fire.
-  void SwitchThrough(const std::vector<std::pair<std::string, Configuration>>& batches) {
+  void SwitchThrough(const std::vector<std::pair<std::string, Configuration>> &batches) {
     for (int k = 0; k < kSwitches; k++) {
-      const auto& [batch, configuration] = batches[static_cast<size_t>(k) % batches.size()];
+      const auto &[batch, configuration] = batches[static_cast<size_t>(k) % batches.size()];
       configurations_[static_cast<size_t>(k) + 1] = configuration;
       turn_.fetch_add(1);
       ASSERT_EQ(Batch(batch).err, 0) << batch;
@@ -63,10 +64,10 @@ class AtomicTest : public CoreTest {
     while (fired_.load() < enough) std::this_thread::yield();
   }
 
-  void CheckOne(const Outcome& got, uint64_t before, uint64_t behind) {
+  void CheckOne(const Outcome &got, uint64_t before, uint64_t behind) {
     bool all_on = true, all_off = true, channel_ok = false;
     for (uint64_t k = before / 2; k <= (behind + 1) / 2; k++) {
-      const Configuration& c = configurations_[k];
+      const Configuration &c = configurations_[k];
       all_on = all_on && c.on;
       all_off = all_off && !c.on;
       channel_ok = channel_ok || (c.on && c.channel == got.channel);
@@ -98,12 +99,12 @@ class AtomicTest : public CoreTest {
     EXPECT_EQ(strays_.load(), 0u);
   }
 
-  void RunThreads(const std::function<void(int)>& body, const std::function<void()>& switcher) {
+  void RunThreads(const std::function<void(int)> &body, const std::function<void()> &switcher) {
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; t++) threads.emplace_back(body, t);
     switcher();
     done_ = true;
-    for (std::thread& t : threads) t.join();
+    for (std::thread &t : threads) t.join();
   }
 
   static constexpr int kHooks = 16;
@@ -118,10 +119,14 @@ class AtomicTest : public CoreTest {
 TEST_F(AtomicTest, EveryEventOnceOverAllTransitions) {
   ASSERT_EQ(Batch("channel a; channel b; channel c backend=printk").err, 0);
   const std::vector<std::pair<std::string, Configuration>> batches = {
-      {"net:* +static channel=a", {true, 'a'}}, {"net:* +marker", {true, 'a'}},
-      {"net:* channel=b", {true, 'b'}},         {"net:* +static channel=c", {true, 'c'}},
-      {"net:* -", {false, 0}},                  {"net:* +marker channel=a", {true, 'a'}},
-      {"net:* +static", {true, 'a'}},           {"net:* -", {false, 0}},
+      {"net:* +static channel=a", {true, 'a'}},
+      {"net:* +marker", {true, 'a'}},
+      {"net:* channel=b", {true, 'b'}},
+      {"net:* +static channel=c", {true, 'c'}},
+      {"net:* -", {false, 0}},
+      {"net:* +marker channel=a", {true, 'a'}},
+      {"net:* +static", {true, 'a'}},
+      {"net:* -", {false, 0}},
   };
   RunThreads([this](int t) { FireAndCheck(t); }, [&] { SwitchThrough(batches); });
   ExpectClean();
@@ -140,14 +145,17 @@ TEST_F(AtomicTest, ChannelsAreClosedUnderFire) {
   ExpectClean();
 }
 
-// A thread that fires all hooks of the set one after the other sees the old configuration, then the new one; never a
-// new one followed by an old one.
+// A thread that fires all hooks of the set one after the other sees the old configuration, then the new one;
+// never a new one followed by an old one.
 TEST_F(AtomicTest, NoHalfOfASet) {
   ASSERT_EQ(Batch("channel a; channel b").err, 0);
   const std::vector<std::pair<std::string, Configuration>> batches = {
-      {"net:* +static channel=a", {true, 'a'}}, {"net:* +marker channel=b", {true, 'b'}},
-      {"net:* -", {false, 0}},                  {"net:* +marker channel=b", {true, 'b'}},
-      {"net:* +static channel=a", {true, 'a'}}, {"net:* -", {false, 0}},
+      {"net:* +static channel=a", {true, 'a'}},
+      {"net:* +marker channel=b", {true, 'b'}},
+      {"net:* -", {false, 0}},
+      {"net:* +marker channel=b", {true, 'b'}},
+      {"net:* +static channel=a", {true, 'a'}},
+      {"net:* -", {false, 0}},
   };
   std::atomic<uint64_t> halves{0}, crossings{0};
   const auto observe = [&](int t) {
@@ -173,14 +181,17 @@ TEST_F(AtomicTest, NoHalfOfASet) {
     }
   };
   RunThreads(observe, [&] { SwitchThrough(batches); });
-  std::printf("%lu times a flip was seen from inside a round\n", static_cast<unsigned long>(crossings.load()));
+  std::printf("%lu times a flip was seen from inside a round\n",
+              static_cast<unsigned long>(crossings.load()));
   EXPECT_EQ(halves.load(), 0u);
 }
 
-// The test sees the fault it is for: hooks switched one by one, each in a batch of its own, are halves of a set.
+// The test sees the fault it is for: hooks switched one by one, each in a batch of its own, are halves of a
+// set.
 TEST_F(AtomicTest, TheObserverSeesHalvesWhenThereAreSome) {
   ASSERT_EQ(Batch("channel a; channel b; net:* +static channel=a").err, 0);
-  for (int i = 0; i < kHooks / 2; i++) ASSERT_EQ(Batch("net:e" + std::to_string(2 * i) + " channel=b").err, 0);
+  for (int i = 0; i < kHooks / 2; i++)
+    ASSERT_EQ(Batch("net:e" + std::to_string(2 * i) + " channel=b").err, 0);
   int halves = 0;
   bool flipped = false;
   for (int i = 0; i < kHooks; i++) {
@@ -210,8 +221,8 @@ TEST_F(AtomicTest, RefusedBatchesUnderFire) {
 }
 
 // Exits come and go, the same list is never seen half.
-static gkhi_exit_result CountPair(void* context, const gkhi_event*, const uint64_t*) {
-  outcome.times += *static_cast<int*>(context);
+static gkhi_exit_result CountPair(void *context, const gkhi_event *, const uint64_t *) {
+  outcome.times += *static_cast<int *>(context);
   return GKHI_CONTINUE;
 }
 
@@ -227,7 +238,7 @@ TEST_F(AtomicTest, AGroupOfExitsIsArmedAtOneInstant) {
       spec.context = &ten;
       spec.order = order;
       spec.group = 5;
-      gkhi_exit* exit = nullptr;
+      gkhi_exit *exit = nullptr;
       ASSERT_EQ(gkhi_exit_register(&spec, &exit), 0);
     }
   }

@@ -25,14 +25,15 @@ class BatchTest : public CoreTest {
   // "rx tx drop io" as letters: - s m
   std::string States() {
     std::string s;
-    for (const char* name : {"net:rx", "net:tx", "net:drop", "disk:io"}) s += "-sm"[Describe(name).effective];
+    for (const char *name : {"net:rx", "net:tx", "net:drop", "disk:io"}) s += "-sm"[Describe(name).effective];
     return s;
   }
 
-  std::string Channels(const std::string& name) {
+  std::string Channels(const std::string &name) {
     const gkhi_hook_info info = Describe(name);
     std::string s;
-    for (uint32_t i = 0; i < info.n_channels; i++) s += (i ? "," : "") + std::string(info.channels[i]->config.name);
+    for (uint32_t i = 0; i < info.n_channels; i++)
+      s += (i ? "," : "") + std::string(info.channels[i]->config.name);
     return s;
   }
 
@@ -99,7 +100,7 @@ TEST_F(BatchTest, ChannelsAreMadeWhenTheyAreFirstNeeded) {
   EXPECT_TRUE(world.open_channels.empty());
   EXPECT_EQ(Do("net:rx=static"), "s---");
   EXPECT_EQ(world.open_channels, (std::vector<std::string>{"main"}));
-  const gkhi_channel* ch = gkhi_core_channels();
+  const gkhi_channel *ch = gkhi_core_channels();
   EXPECT_STREQ(ch->config.backend, "ring");
   EXPECT_EQ(ch->config.mode, static_cast<uint32_t>(GKHI_RING_OVERWRITE));
   EXPECT_EQ(ch->users, 1u);
@@ -113,14 +114,15 @@ TEST_F(BatchTest, ChannelsAreMadeWhenTheyAreFirstNeeded) {
 TEST_F(BatchTest, ChannelOptions) {
   EXPECT_EQ(Do("channel a backend=ring mode=discard subbuf_size=64K n_subbufs=8 stream=wide\n"
                "channel b backend=printk target=/tmp/x.log rate=100\n"
-               "channel c stream=noclock subbuf_size=1M; channel d"), "----");
+               "channel c stream=noclock subbuf_size=1M; channel d"),
+            "----");
   EXPECT_EQ(world.open_channels, (std::vector<std::string>{"a", "b", "c", "d"}));
-  const gkhi_channel_config& a = gkhi_channel_find("a", 1)->config;
+  const gkhi_channel_config &a = gkhi_channel_find("a", 1)->config;
   EXPECT_EQ(a.mode, static_cast<uint32_t>(GKHI_RING_DISCARD));
   EXPECT_EQ(a.subbuf_size, 65536u);
   EXPECT_EQ(a.n_subbufs, 8u);
   EXPECT_EQ(a.stream_class, static_cast<uint32_t>(GKHI_STREAM_WIDE));
-  const gkhi_channel_config& b = gkhi_channel_find("b", 1)->config;
+  const gkhi_channel_config &b = gkhi_channel_find("b", 1)->config;
   EXPECT_STREQ(b.backend, "printk");
   EXPECT_STREQ(b.target, "/tmp/x.log");
   EXPECT_EQ(b.rate, 100u);
@@ -164,11 +166,12 @@ TEST_F(BatchTest, ManyStatements) {
   EXPECT_EQ(Do(batch + "net:rx=marker"), "m---");
 }
 
-// ---------------------------------------------------------------------------------------------------------- mistakes
+// ----------------------------------------------------------------------------------------------------------
+// mistakes
 
 struct Mistake {
-  const char* batch;
-  const char* text;
+  const char *batch;
+  const char *text;
 };
 
 class MistakeTest : public BatchTest, public testing::WithParamInterface<Mistake> {};
@@ -183,214 +186,221 @@ TEST_P(MistakeTest, Text) {
   EXPECT_LE(world.LiveBytes(), bytes + 4096) << "nothing is kept but room";
 }
 
-INSTANTIATE_TEST_SUITE_P(Words, MistakeTest, testing::Values(
-    Mistake{"net:rx +statc",
-            "-22 batch:2:9: error: no state 'statc'\n"
-            "    net:rx +statc\n"
-            "            ^~~~~\n"
-            "wanted static, marker, disabled or default; did you mean 'static'?"},
-    Mistake{"net:rx=on",
-            "-22 batch:2:8: error: no state 'on'\n"
-            "    net:rx=on\n"
-            "           ^~\n"
-            "wanted static, marker, disabled or default"},
-    Mistake{"net:rx=",
-            "-22 batch:2:8: error: no state ''\n"
-            "    net:rx=\n"
-            "           ^\n"
-            "wanted static, marker, disabled or default"},
-    Mistake{"=static",
-            "-22 batch:2:1: error: no pattern in front of '='\n"
-            "    =static\n"
-            "    ^~~~~~~"},
-    Mistake{"net:rx +static +marker",
-            "-22 batch:2:17: error: a second state in one statement: 'marker'\n"
-            "    net:rx +static +marker\n"
-            "                    ^~~~~~"},
-    Mistake{"net:rx",
-            "-22 batch:2:1: error: nothing to do with these hooks\n"
-            "    net:rx\n"
-            "    ^~~~~~\n"
-            "wanted +static, +marker, +disabled, +default, - or channel=NAME"},
-    Mistake{"net:rx -static",
-            "-22 batch:2:8: error: no action '-static'\n"
-            "    net:rx -static\n"
-            "           ^~~~~~~\n"
-            "wanted '-' alone, +static, +marker, +disabled, +default or channel=NAME"},
-    Mistake{"net:rx channel=main channel=flight",
-            "-22 batch:2:21: error: a second 'channel=' in one statement\n"
-            "    net:rx channel=main channel=flight\n"
-            "                        ^~~~~~~~~~~~~~\n"
-            "several channels are written channel=a,b"}));
+INSTANTIATE_TEST_SUITE_P(
+    Words, MistakeTest,
+    testing::Values(Mistake{"net:rx +statc",
+                            "-22 batch:2:9: error: no state 'statc'\n"
+                            "    net:rx +statc\n"
+                            "            ^~~~~\n"
+                            "wanted static, marker, disabled or default; did you mean 'static'?"},
+                    Mistake{"net:rx=on",
+                            "-22 batch:2:8: error: no state 'on'\n"
+                            "    net:rx=on\n"
+                            "           ^~\n"
+                            "wanted static, marker, disabled or default"},
+                    Mistake{"net:rx=",
+                            "-22 batch:2:8: error: no state ''\n"
+                            "    net:rx=\n"
+                            "           ^\n"
+                            "wanted static, marker, disabled or default"},
+                    Mistake{"=static",
+                            "-22 batch:2:1: error: no pattern in front of '='\n"
+                            "    =static\n"
+                            "    ^~~~~~~"},
+                    Mistake{"net:rx +static +marker",
+                            "-22 batch:2:17: error: a second state in one statement: 'marker'\n"
+                            "    net:rx +static +marker\n"
+                            "                    ^~~~~~"},
+                    Mistake{"net:rx",
+                            "-22 batch:2:1: error: nothing to do with these hooks\n"
+                            "    net:rx\n"
+                            "    ^~~~~~\n"
+                            "wanted +static, +marker, +disabled, +default, - or channel=NAME"},
+                    Mistake{"net:rx -static",
+                            "-22 batch:2:8: error: no action '-static'\n"
+                            "    net:rx -static\n"
+                            "           ^~~~~~~\n"
+                            "wanted '-' alone, +static, +marker, +disabled, +default or channel=NAME"},
+                    Mistake{"net:rx channel=main channel=flight",
+                            "-22 batch:2:21: error: a second 'channel=' in one statement\n"
+                            "    net:rx channel=main channel=flight\n"
+                            "                        ^~~~~~~~~~~~~~\n"
+                            "several channels are written channel=a,b"}));
 
-INSTANTIATE_TEST_SUITE_P(Names, MistakeTest, testing::Values(
-    Mistake{"nett:* +static",
-            "-2 batch:2:1: error: no provider 'nett'\n"
-            "    nett:* +static\n"
-            "    ^~~~\n"
-            "did you mean 'net'?"},
-    Mistake{"zzz +static",
-            "-2 batch:2:1: error: no provider 'zzz'\n"
-            "    zzz +static\n"
-            "    ^~~"},
-    Mistake{"z*:* +static",
-            "-2 batch:2:1: error: no provider 'z*'\n"
-            "    z*:* +static\n"
-            "    ^~"},
-    Mistake{"net:dorp +static",
-            "-2 batch:2:5: error: no hook 'net:dorp'\n"
-            "    net:dorp +static\n"
-            "        ^~~~\n"
-            "did you mean 'drop'?"},
-    Mistake{"net:io +static",
-            "-2 batch:2:5: error: no hook 'net:io'\n"
-            "    net:io +static\n"
-            "        ^~"},
-    Mistake{"net:rx net:no* +static",
-            "-2 batch:2:12: error: no hook 'net:no*'\n"
-            "    net:rx net:no* +static\n"
-            "               ^~~"}));
+INSTANTIATE_TEST_SUITE_P(Names, MistakeTest,
+                         testing::Values(Mistake{"nett:* +static",
+                                                 "-2 batch:2:1: error: no provider 'nett'\n"
+                                                 "    nett:* +static\n"
+                                                 "    ^~~~\n"
+                                                 "did you mean 'net'?"},
+                                         Mistake{"zzz +static",
+                                                 "-2 batch:2:1: error: no provider 'zzz'\n"
+                                                 "    zzz +static\n"
+                                                 "    ^~~"},
+                                         Mistake{"z*:* +static",
+                                                 "-2 batch:2:1: error: no provider 'z*'\n"
+                                                 "    z*:* +static\n"
+                                                 "    ^~"},
+                                         Mistake{"net:drpo +static",
+                                                 "-2 batch:2:5: error: no hook 'net:drpo'\n"
+                                                 "    net:drpo +static\n"
+                                                 "        ^~~~\n"
+                                                 "did you mean 'drop'?"},
+                                         Mistake{"net:io +static",
+                                                 "-2 batch:2:5: error: no hook 'net:io'\n"
+                                                 "    net:io +static\n"
+                                                 "        ^~"},
+                                         Mistake{"net:rx net:no* +static",
+                                                 "-2 batch:2:12: error: no hook 'net:no*'\n"
+                                                 "    net:rx net:no* +static\n"
+                                                 "               ^~~"}));
 
-INSTANTIATE_TEST_SUITE_P(Filters, MistakeTest, testing::Values(
-    Mistake{"net:* file tx.c +static",
-            "-2 batch:2:12: error: none of these hooks has a site there\n"
-            "    net:* file tx.c +static\n"
-            "               ^~~~"},
-    Mistake{"net:* +static file",
-            "-22 batch:2:15: error: 'file' without a value\n"
-            "    net:* +static file\n"
-            "                  ^~~~\n"
-            "wanted file GLOB, func GLOB, module GLOB or line N[-M]"},
-    Mistake{"line 20-10 +static",
-            "-22 batch:2:6: error: no line '20-10'\n"
-            "    line 20-10 +static\n"
-            "         ^~~~~\n"
-            "wanted a number, or first-last"},
-    Mistake{"line x +static",
-            "-22 batch:2:6: error: no line 'x'\n"
-            "    line x +static\n"
-            "         ^\n"
-            "wanted a number, or first-last"},
-    Mistake{"file a file b +static",
-            "-22 batch:2:8: error: a second 'file' in one statement\n"
-            "    file a file b +static\n"
-            "           ^~~~"}));
+INSTANTIATE_TEST_SUITE_P(
+    Filters, MistakeTest,
+    testing::Values(Mistake{"net:* file tx.c +static",
+                            "-2 batch:2:12: error: none of these hooks has a site there\n"
+                            "    net:* file tx.c +static\n"
+                            "               ^~~~"},
+                    Mistake{"net:* +static file",
+                            "-22 batch:2:15: error: 'file' without a value\n"
+                            "    net:* +static file\n"
+                            "                  ^~~~\n"
+                            "wanted file GLOB, func GLOB, module GLOB or line N[-M]"},
+                    Mistake{"line 20-10 +static",
+                            "-22 batch:2:6: error: no line '20-10'\n"
+                            "    line 20-10 +static\n"
+                            "         ^~~~~\n"
+                            "wanted a number, or first-last"},
+                    Mistake{"line x +static",
+                            "-22 batch:2:6: error: no line 'x'\n"
+                            "    line x +static\n"
+                            "         ^\n"
+                            "wanted a number, or first-last"},
+                    Mistake{"file a file b +static",
+                            "-22 batch:2:8: error: a second 'file' in one statement\n"
+                            "    file a file b +static\n"
+                            "           ^~~~"}));
 
-INSTANTIATE_TEST_SUITE_P(Channels, MistakeTest, testing::Values(
-    Mistake{"net:rx channel=fligth",
-            "-2 batch:2:16: error: no channel 'fligth'\n"
-            "    net:rx channel=fligth\n"
-            "                   ^~~~~~\n"
-            "make it with 'channel fligth'; did you mean 'flight'?"},
-    Mistake{"net:rx channel=",
-            "-22 batch:2:16: error: no name for a channel: ''\n"
-            "    net:rx channel=\n"
-            "                   ^\n"
-            "wanted at most 31 letters, digits, '_', '-' and '.', a letter or digit first"},
-    Mistake{"net:rx channel=main,,flight",
-            "-22 batch:2:21: error: no name for a channel: ''\n"
-            "    net:rx channel=main,,flight\n"
-            "                        ^\n"
-            "wanted at most 31 letters, digits, '_', '-' and '.', a letter or digit first"},
-    Mistake{"net:rx channel=main,main",
-            "-22 batch:2:21: error: channel twice: 'main'\n"
-            "    net:rx channel=main,main\n"
-            "                        ^~~~"},
-    Mistake{"channel",
-            "-22 batch:2:1: error: a channel statement without a name\n"
-            "    channel\n"
-            "    ^~~~~~~\n"
-            "wanted channel NAME [option=value ...] or channel NAME -"},
-    Mistake{"channel ../x",
-            "-22 batch:2:9: error: no name for a channel: '../x'\n"
-            "    channel ../x\n"
-            "            ^~~~\n"
-            "wanted at most 31 letters, digits, '_', '-' and '.', a letter or digit first"},
-    Mistake{"channel x backend=rign",
-            "-22 batch:2:19: error: no backend 'rign'\n"
-            "    channel x backend=rign\n"
-            "                      ^~~~\n"
-            "there are ring, printk; did you mean 'ring'?"},
-    Mistake{"channel x subuf_size=4K",
-            "-22 batch:2:11: error: no option 'subuf_size'\n"
-            "    channel x subuf_size=4K\n"
-            "              ^~~~~~~~~~\n"
-            "wanted backend=, mode=, subbuf_size=, n_subbufs=, stream=, target=, rate=; did you mean 'subbuf_size'?"},
-    Mistake{"channel x rate",
-            "-22 batch:2:11: error: no value in option 'rate'\n"
-            "    channel x rate\n"
-            "              ^~~~\n"
-            "wanted backend=, mode=, subbuf_size=, n_subbufs=, stream=, target=, rate=; did you mean 'rate'?"},
-    Mistake{"channel x subbuf_size=5000",
-            "-22 batch:2:23: error: subbuf_size '5000'\n"
-            "    channel x subbuf_size=5000\n"
-            "                          ^~~~\n"
-            "wanted a power of two from 4K to 64M"},
-    Mistake{"channel x n_subbufs=2",
-            "-22 batch:2:21: error: n_subbufs '2'\n"
-            "    channel x n_subbufs=2\n"
-            "                        ^\n"
-            "wanted a power of two, at least 4"},
-    Mistake{"channel x subbuf_size=64M n_subbufs=64",
-            "-7 batch:2:9: error: channel 'x' would be too large\n"
-            "    channel x subbuf_size=64M n_subbufs=64\n"
-            "            ^\n"
-            "wanted subbuf_size * n_subbufs below 4G"},
-    Mistake{"channel x mode=discrad",
-            "-22 batch:2:16: error: no mode of a ring 'discrad'\n"
-            "    channel x mode=discrad\n"
-            "                   ^~~~~~~\n"
-            "wanted overwrite or discard; did you mean 'discard'?"},
-    Mistake{"channel x mode=discard backend=printk",
-            "-22 batch:2:16: error: backend printk has no modes\n"
-            "    channel x mode=discard backend=printk\n"
-            "                   ^~~~~~~"},
-    Mistake{"channel x stream=wied",
-            "-22 batch:2:18: error: no stream class 'wied'\n"
-            "    channel x stream=wied\n"
-            "                     ^~~~\n"
-            "wanted compact, wide or noclock; did you mean 'wide'?"},
-    Mistake{"channel x rate=many",
-            "-22 batch:2:16: error: rate 'many'\n"
-            "    channel x rate=many\n"
-            "                   ^~~~\n"
-            "wanted messages per second, 0 for all"},
-    Mistake{"channel x target=",
-            "-22 batch:2:18: error: target ''\n"
-            "    channel x target=\n"
-            "                     ^\n"
-            "wanted stderr, syslog or the path of a file, at most 159 bytes"},
-    Mistake{"channel x - now",
-            "-22 batch:2:13: error: nothing can follow '-' here\n"
-            "    channel x - now\n"
-            "                ^~~"},
-    Mistake{"channel fligt -",
-            "-2 batch:2:9: error: no channel 'fligt'\n"
-            "    channel fligt -\n"
-            "            ^~~~~\n"
-            "did you mean 'flight'?"},
-    Mistake{"channel flight subbuf_size=8K",
+INSTANTIATE_TEST_SUITE_P(
+    Channels, MistakeTest,
+    testing::Values(
+        Mistake{"net:rx channel=fligth",
+                "-2 batch:2:16: error: no channel 'fligth'\n"
+                "    net:rx channel=fligth\n"
+                "                   ^~~~~~\n"
+                "make it with 'channel fligth'; did you mean 'flight'?"},
+        Mistake{"net:rx channel=",
+                "-22 batch:2:16: error: no name for a channel: ''\n"
+                "    net:rx channel=\n"
+                "                   ^\n"
+                "wanted at most 31 letters, digits, '_', '-' and '.', a letter or digit first"},
+        Mistake{"net:rx channel=main,,flight",
+                "-22 batch:2:21: error: no name for a channel: ''\n"
+                "    net:rx channel=main,,flight\n"
+                "                        ^\n"
+                "wanted at most 31 letters, digits, '_', '-' and '.', a letter or digit first"},
+        Mistake{"net:rx channel=main,main",
+                "-22 batch:2:21: error: channel twice: 'main'\n"
+                "    net:rx channel=main,main\n"
+                "                        ^~~~"},
+        Mistake{"channel",
+                "-22 batch:2:1: error: a channel statement without a name\n"
+                "    channel\n"
+                "    ^~~~~~~\n"
+                "wanted channel NAME [option=value ...] or channel NAME -"},
+        Mistake{"channel ../x",
+                "-22 batch:2:9: error: no name for a channel: '../x'\n"
+                "    channel ../x\n"
+                "            ^~~~\n"
+                "wanted at most 31 letters, digits, '_', '-' and '.', a letter or digit first"},
+        Mistake{"channel x backend=rign",
+                "-22 batch:2:19: error: no backend 'rign'\n"
+                "    channel x backend=rign\n"
+                "                      ^~~~\n"
+                "there are ring, printk; did you mean 'ring'?"},
+        Mistake{"channel x subuf_size=4K",
+                "-22 batch:2:11: error: no option 'subuf_size'\n"
+                "    channel x subuf_size=4K\n"
+                "              ^~~~~~~~~~\n"
+                "wanted backend=, mode=, subbuf_size=, n_subbufs=, stream=, target=, rate=; did you mean "
+                "'subbuf_size'?"},
+        Mistake{"channel x rate",
+                "-22 batch:2:11: error: no value in option 'rate'\n"
+                "    channel x rate\n"
+                "              ^~~~\n"
+                "wanted backend=, mode=, subbuf_size=, n_subbufs=, stream=, target=, rate=; did you mean "
+                "'rate'?"},
+        Mistake{"channel x subbuf_size=5000",
+                "-22 batch:2:23: error: subbuf_size '5000'\n"
+                "    channel x subbuf_size=5000\n"
+                "                          ^~~~\n"
+                "wanted a power of two from 4K to 64M"},
+        Mistake{"channel x n_subbufs=2",
+                "-22 batch:2:21: error: n_subbufs '2'\n"
+                "    channel x n_subbufs=2\n"
+                "                        ^\n"
+                "wanted a power of two, at least 4"},
+        Mistake{"channel x subbuf_size=64M n_subbufs=64",
+                "-7 batch:2:9: error: channel 'x' would be too large\n"
+                "    channel x subbuf_size=64M n_subbufs=64\n"
+                "            ^\n"
+                "wanted subbuf_size * n_subbufs below 4G"},
+        Mistake{"channel x mode=discrad",
+                "-22 batch:2:16: error: no mode of a ring 'discrad'\n"
+                "    channel x mode=discrad\n"
+                "                   ^~~~~~~\n"
+                "wanted overwrite or discard; did you mean 'discard'?"},
+        Mistake{"channel x mode=discard backend=printk",
+                "-22 batch:2:16: error: backend printk has no modes\n"
+                "    channel x mode=discard backend=printk\n"
+                "                   ^~~~~~~"},
+        Mistake{"channel x stream=wied",
+                "-22 batch:2:18: error: no stream class 'wied'\n"
+                "    channel x stream=wied\n"
+                "                     ^~~~\n"
+                "wanted compact, wide or noclock; did you mean 'wide'?"},
+        Mistake{"channel x rate=many",
+                "-22 batch:2:16: error: rate 'many'\n"
+                "    channel x rate=many\n"
+                "                   ^~~~\n"
+                "wanted messages per second, 0 for all"},
+        Mistake{"channel x target=",
+                "-22 batch:2:18: error: target ''\n"
+                "    channel x target=\n"
+                "                     ^\n"
+                "wanted stderr, syslog or the path of a file, at most 159 bytes"},
+        Mistake{"channel x - now",
+                "-22 batch:2:13: error: nothing can follow '-' here\n"
+                "    channel x - now\n"
+                "                ^~~"},
+        Mistake{"channel fligt -",
+                "-2 batch:2:9: error: no channel 'fligt'\n"
+                "    channel fligt -\n"
+                "            ^~~~~\n"
+                "did you mean 'flight'?"},
+        Mistake{
+            "channel flight subbuf_size=8K",
             "-16 batch:2:9: error: channel 'flight' is there already, with other options\n"
             "    channel flight subbuf_size=8K\n"
             "            ^~~~~~\n"
             "move its hooks, remove it with 'channel flight -', then make it anew; or choose another name"},
-    Mistake{"channel flight -",
-            "-16 batch:2:9: error: channel 'flight' is in use by 1 hook\n"
-            "    channel flight -\n"
-            "            ^~~~~~\n"
-            "turn them off or send them elsewhere with 'channel=NAME' first, or in the same batch"},
-    Mistake{"channel flight -; net:rx channel=flight",
-            "-16 batch:2:34: error: channel 'flight' is removed by this very batch\n"
-            "    channel flight -; net:rx channel=flight\n"
-            "                                     ^~~~~~"},
-    Mistake{"net:tx -; channel flight -; channel flight",
-            "-16 batch:2:37: error: channel 'flight' is removed by this very batch\n"
-            "    net:tx -; channel flight -; channel flight\n"
-            "                                        ^~~~~~"},
-    Mistake{"channel x; channel x -",
-            "-22 batch:2:20: error: channel 'x' is made by this very batch\n"
-            "    channel x; channel x -\n"
-            "                       ^"}));
+        Mistake{"channel flight -",
+                "-16 batch:2:9: error: channel 'flight' is in use by 1 hook\n"
+                "    channel flight -\n"
+                "            ^~~~~~\n"
+                "turn them off or send them elsewhere with 'channel=NAME' first, or in the same batch"},
+        Mistake{"channel flight -; net:rx channel=flight",
+                "-16 batch:2:34: error: channel 'flight' is removed by this very batch\n"
+                "    channel flight -; net:rx channel=flight\n"
+                "                                     ^~~~~~"},
+        Mistake{"net:tx -; channel flight -; channel flight",
+                "-16 batch:2:37: error: channel 'flight' is removed by this very batch\n"
+                "    net:tx -; channel flight -; channel flight\n"
+                "                                        ^~~~~~"},
+        Mistake{"channel x; channel x -",
+                "-22 batch:2:20: error: channel 'x' is made by this very batch\n"
+                "    channel x; channel x -\n"
+                "                       ^"}));
 
 TEST_F(BatchTest, NothingNamed) {
   EXPECT_EQ(Do("+static"),
@@ -406,7 +416,8 @@ TEST_F(BatchTest, TabsAndLongLinesKeepTheCaretInPlace) {
             "    \tnet:rx\t+statc\n"
             "    \t      \t ^~~~~\n"
             "wanted static, marker, disabled or default; did you mean 'static'?");
-  const std::string text = Do("net:rx +static" + std::string(300, ' ') + "+marker" + std::string(300, ' ') + "file x");
+  const std::string text =
+      Do("net:rx +static" + std::string(300, ' ') + "+marker" + std::string(300, ' ') + "file x");
   EXPECT_NE(text.find("batch:1:316: error: a second state"), std::string::npos) << text;
   EXPECT_NE(text.find("\n    " + std::string(49, ' ') + "+marker"), std::string::npos) << text;
   EXPECT_NE(text.find("\n    " + std::string(50, ' ') + "^~~~~~"), std::string::npos) << text;
@@ -424,14 +435,18 @@ TEST_F(BatchTest, AShortBufferCutsTheTextOff) {
 TEST_F(BatchTest, TooMuch) {
   std::string many;
   for (int i = 0; i < 49; i++) many += "net:rx ";
-  EXPECT_EQ(Do(many + "+static").substr(0, 64), "-7 batch:1:337: error: more than 48 patterns in one statement\n  ");
+  EXPECT_EQ(Do(many + "+static").substr(0, 64),
+            "-7 batch:1:337: error: more than 48 patterns in one statement\n  ");
   EXPECT_EQ(Do(std::string((16 << 20) + 1, ' ')), "-7 batch: error: a batch of more than 16 MiB");
   std::string channels;
   for (int i = 0; i < 33; i++) channels += "channel c" + std::to_string(i) + ";";
   EXPECT_NE(Do(channels).find("error: no more than 32 channels"), std::string::npos);
   EXPECT_TRUE(world.open_channels.empty());
-  EXPECT_NE(Do("channel a; channel b; channel c; channel d; channel e; channel f; channel g; channel h; channel i;"
-               "net:rx channel=a,b,c,d,e,f,g,h,i").find("error: a hook has at most 8 channels"), std::string::npos);
+  EXPECT_NE(
+      Do("channel a; channel b; channel c; channel d; channel e; channel f; channel g; channel h; channel i;"
+         "net:rx channel=a,b,c,d,e,f,g,h,i")
+          .find("error: a hook has at most 8 channels"),
+      std::string::npos);
 }
 
 TEST_F(BatchTest, WithoutAProducer) {
@@ -458,10 +473,13 @@ TEST_F(BatchTest, AChannelThatCannotBeOpenedUndoesEverything) {
   EXPECT_EQ(States(), "----");
 }
 
-// ------------------------------------------------------------------------------------------------- what comes later
+// ------------------------------------------------------------------------------------------------- what
+// comes later
 
 TEST_F(BatchTest, PatternsThatWaitForObjects) {
-  EXPECT_EQ(Do("late:*=static; net:rx=static; channel log backend=printk; late:b channel=log", GKHI_BATCH_LATER), "s---");
+  EXPECT_EQ(
+      Do("late:*=static; net:rx=static; channel log backend=printk; late:b channel=log", GKHI_BATCH_LATER),
+      "s---");
   Object late;
   const int a = late.Usual("late:a");
   const int b = late.Usual("late:b");
@@ -496,10 +514,12 @@ TEST_F(BatchTest, ALaterFailureIsLogged) {
   EXPECT_EQ(StateOf("late:x"), "disabled");
 }
 
-// ------------------------------------------------------------------------------------------------------------ memory
+// ------------------------------------------------------------------------------------------------------------
+// memory
 
 TEST_F(BatchTest, WhenMemoryFailsABatchIsDoneWholeOrNotAtAll) {
-  const char* batch = "channel a; channel b backend=printk; net:*=marker channel=a,b; disk:io=static; net:tx channel=a";
+  const char *batch =
+      "channel a; channel b backend=printk; net:*=marker channel=a,b; disk:io=static; net:tx channel=a";
   for (int n = 1;; n++) {
     world.fail_alloc_at = n;
     const BatchResult r = Batch(batch, GKHI_BATCH_LATER);
@@ -525,10 +545,13 @@ TEST_F(BatchTest, WhenMemoryFailsABatchIsDoneWholeOrNotAtAll) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- globs
+// -------------------------------------------------------------------------------------------------------------
+// globs
 
 TEST(GlobTest, Matches) {
-  auto glob = [](std::string_view p, std::string_view t) { return gkhi_glob(p.data(), p.size(), t.data(), t.size()); };
+  auto glob = [](std::string_view p, std::string_view t) {
+    return gkhi_glob(p.data(), p.size(), t.data(), t.size());
+  };
   EXPECT_TRUE(glob("", ""));
   EXPECT_TRUE(glob("*", ""));
   EXPECT_TRUE(glob("a*b*c", "a--b-b--c"));
@@ -550,7 +573,7 @@ TEST(GlobTest, Matches) {
 }
 
 TEST(GlobTest, Paths) {
-  auto path = [](std::string_view p, const char* t) { return gkhi_glob_path(p.data(), p.size(), t); };
+  auto path = [](std::string_view p, const char *t) { return gkhi_glob_path(p.data(), p.size(), t); };
   EXPECT_TRUE(path("rx.c", "drivers/net/rx.c"));
   EXPECT_TRUE(path("net/rx.c", "drivers/net/rx.c"));
   EXPECT_TRUE(path("drivers/*", "drivers/net/rx.c"));
@@ -559,7 +582,9 @@ TEST(GlobTest, Paths) {
 }
 
 TEST(DistanceTest, Counts) {
-  auto d = [](std::string_view a, std::string_view b) { return gkhi_distance(a.data(), a.size(), b.data(), b.size()); };
+  auto d = [](std::string_view a, std::string_view b) {
+    return gkhi_distance(a.data(), a.size(), b.data(), b.size());
+  };
   EXPECT_EQ(d("", ""), 0u);
   EXPECT_EQ(d("abc", "abc"), 0u);
   EXPECT_EQ(d("abc", "ab"), 1u);

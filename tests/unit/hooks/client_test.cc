@@ -17,11 +17,11 @@ extern int reserve_failures;
 
 class ClientTest : public CoreTest {
  protected:
-  int Open(const char* what) {
+  int Open(const char *what) {
     error_[0] = 0;
     return gkhi_channel_open(what, &channel_, error_, sizeof(error_));
   }
-  gkhi_channel* channel_ = nullptr;
+  gkhi_channel *channel_ = nullptr;
   char error_[500] = {};
 };
 
@@ -39,7 +39,7 @@ TEST_F(ClientTest, WritesBytes) {
 
 TEST_F(ClientTest, ReserveThenCommit) {
   ASSERT_EQ(Open("own"), 0);
-  auto* p = static_cast<uint64_t*>(gkhi_channel_reserve(channel_, 8));
+  auto *p = static_cast<uint64_t *>(gkhi_channel_reserve(channel_, 8));
   ASSERT_TRUE(p);
   EXPECT_TRUE(world.seen.empty()) << "not before it is committed";
   *p = 77;

@@ -11,9 +11,9 @@ static void RemoveExits() {
 
 static void RemoveChannels() {
   for (uint32_t i = 0; i < gkhi_core.n_entries; i++) gkhi_core.entry[i]->routing = nullptr;
-  for (gkhi_routing* r = gkhi_core.routings; r; r = r->next) r->users = 0;
+  for (gkhi_routing *r = gkhi_core.routings; r; r = r->next) r->users = 0;
   gkhi_routings_trim();
-  while (gkhi_channel* ch = gkhi_core.channels) {
+  while (gkhi_channel *ch = gkhi_core.channels) {
     gkhi_channel_unlist(ch);
     gkhi_channel_stop(ch);
     gkhi_channel_free(ch);
@@ -21,7 +21,7 @@ static void RemoveChannels() {
 }
 
 static void RemoveLater() {
-  while (gkhi_later* later = gkhi_core.later) {
+  while (gkhi_later *later = gkhi_core.later) {
     gkhi_core.later = later->next;
     port_free(later, sizeof(*later) + later->len);
   }
@@ -29,7 +29,7 @@ static void RemoveLater() {
 
 static void RemoveEntries() {
   gkhi_entries_pop(0);
-  while (gkhi_provider* p = gkhi_core.providers) {
+  while (gkhi_provider *p = gkhi_core.providers) {
     gkhi_core.providers = p->next;
     port_free(p, sizeof(*p) + p->len + 1);
   }

@@ -7,11 +7,11 @@
 
 namespace gkhi_test {
 
-static std::string* calls;           // letters of the handlers, in order of calling
-static gkhi_exit_result answer[128]; // per letter
+static std::string *calls;            // letters of the handlers, in order of calling
+static gkhi_exit_result answer[128];  // per letter
 
-static gkhi_exit_result Note(void* context, const gkhi_event* event, const uint64_t* frame) {
-  const char letter = *static_cast<const char*>(context);
+static gkhi_exit_result Note(void *context, const gkhi_event *event, const uint64_t *frame) {
+  const char letter = *static_cast<const char *>(context);
   EXPECT_STREQ(event->name, "rx");
   EXPECT_EQ(frame[0], 5u);
   *calls += letter;
@@ -23,26 +23,27 @@ class ExitTest : public CoreTest {
   void SetUp() override {
     CoreTest::SetUp();
     calls = &calls_;
-    for (auto& a : answer) a = GKHI_CONTINUE;
+    for (auto &a : answer) a = GKHI_CONTINUE;
     rx_ = net_.Usual("net:rx");
     Add(net_);
   }
 
-  gkhi_exit* Register(const char* letter, uint32_t order, uint32_t group = 0, const gkhi_module* owner = nullptr) {
+  gkhi_exit *Register(const char *letter, uint32_t order, uint32_t group = 0,
+                      const gkhi_module *owner = nullptr) {
     gkhi_exit_spec spec{};
     spec.hook = "net:rx";
     spec.handler = Note;
-    spec.context = const_cast<char*>(letter);
+    spec.context = const_cast<char *>(letter);
     spec.order = order;
     spec.group = group;
     spec.owner = owner;
-    gkhi_exit* exit = nullptr;
+    gkhi_exit *exit = nullptr;
     EXPECT_EQ(gkhi_exit_register(&spec, &exit), 0);
     return exit;
   }
 
-  gkhi_exit* Arm(const char* letter, uint32_t order) {
-    gkhi_exit* exit = Register(letter, order);
+  gkhi_exit *Arm(const char *letter, uint32_t order) {
+    gkhi_exit *exit = Register(letter, order);
     EXPECT_EQ(gkhi_exit_arm(exit), 0) << letter;
     return exit;
   }
@@ -67,7 +68,7 @@ TEST_F(ExitTest, ARegisteredExitIsNotCalled) {
 }
 
 TEST_F(ExitTest, AnArmedExitIsCalledWhileTheHookIsOn) {
-  gkhi_exit* exit = Arm("a", GKHI_EXIT_FIFO);
+  gkhi_exit *exit = Arm("a", GKHI_EXIT_FIFO);
   EXPECT_EQ(Fire(), "") << "off";
   ASSERT_EQ(Batch("net:rx=static").err, 0);
   EXPECT_EQ(Fire(), "a|");
@@ -83,11 +84,11 @@ TEST_F(ExitTest, AnArmedExitIsCalledWhileTheHookIsOn) {
 
 TEST_F(ExitTest, WithAnExitThereIsNoFastRoute) {
   ASSERT_EQ(Batch("net:rx=static").err, 0);
-  EXPECT_NE(static_cast<gkhi_route*>(net_.hook(rx_)->route)->n_cpus[0], 0u);
-  gkhi_exit* exit = Arm("a", GKHI_EXIT_FIFO);
-  EXPECT_EQ(static_cast<gkhi_route*>(net_.hook(rx_)->route)->n_cpus[0], 0u);
+  EXPECT_NE(static_cast<gkhi_route *>(net_.hook(rx_)->route)->n_cpus[0], 0u);
+  gkhi_exit *exit = Arm("a", GKHI_EXIT_FIFO);
+  EXPECT_EQ(static_cast<gkhi_route *>(net_.hook(rx_)->route)->n_cpus[0], 0u);
   ASSERT_EQ(gkhi_exit_unregister(exit), 0);
-  EXPECT_NE(static_cast<gkhi_route*>(net_.hook(rx_)->route)->n_cpus[0], 0u);
+  EXPECT_NE(static_cast<gkhi_route *>(net_.hook(rx_)->route)->n_cpus[0], 0u);
 }
 
 TEST_F(ExitTest, Order) {
@@ -128,8 +129,8 @@ TEST_F(ExitTest, OneFirstAndOneLast) {
 
 TEST_F(ExitTest, AnExclusiveExitIsAlone) {
   ASSERT_EQ(Batch("net:rx=static").err, 0);
-  gkhi_exit* other = Arm("a", GKHI_EXIT_FIFO);
-  gkhi_exit* alone = Register("e", GKHI_EXIT_EXCLUSIVE);
+  gkhi_exit *other = Arm("a", GKHI_EXIT_FIFO);
+  gkhi_exit *alone = Register("e", GKHI_EXIT_EXCLUSIVE);
   EXPECT_EQ(gkhi_exit_arm(alone), -EBUSY);
   EXPECT_EQ(Fire(), "a|") << "nothing changed";
   ASSERT_EQ(gkhi_exit_disarm(other), 0);
@@ -144,8 +145,8 @@ TEST_F(ExitTest, AGroupIsArmedWholeOrNotAtAll) {
   ASSERT_EQ(Batch("net:rx=static").err, 0);
   Register("1", GKHI_EXIT_FIFO, 7);
   Register("2", GKHI_EXIT_FIFO, 7);
-  gkhi_exit* first = Register("3", GKHI_EXIT_FIRST, 7);
-  gkhi_exit* in_the_way = Arm("a", GKHI_EXIT_FIRST);
+  gkhi_exit *first = Register("3", GKHI_EXIT_FIRST, 7);
+  gkhi_exit *in_the_way = Arm("a", GKHI_EXIT_FIRST);
   EXPECT_EQ(gkhi_exit_arm_group(7), -EBUSY);
   EXPECT_EQ(Fire(), "a|");
   ASSERT_EQ(gkhi_exit_unregister(in_the_way), 0);
@@ -161,7 +162,7 @@ TEST_F(ExitTest, AGroupIsArmedWholeOrNotAtAll) {
 
 TEST_F(ExitTest, RegistrationIsChecked) {
   gkhi_exit_spec spec{};
-  gkhi_exit* exit = nullptr;
+  gkhi_exit *exit = nullptr;
   EXPECT_EQ(gkhi_exit_register(&spec, &exit), -EINVAL) << "no hook";
   spec.hook = "net:rx";
   EXPECT_EQ(gkhi_exit_register(&spec, &exit), -EINVAL) << "no handler";
@@ -184,12 +185,12 @@ TEST_F(ExitTest, RegistrationIsChecked) {
 }
 
 TEST_F(ExitTest, NotFromInsideAHandler) {
-  gkhi_exit* exit = Register("a", GKHI_EXIT_FIFO);
+  gkhi_exit *exit = Register("a", GKHI_EXIT_FIFO);
   const unsigned int index = port_read_lock();
   gkhi_exit_spec spec{};
   spec.hook = "net:rx";
   spec.handler = Note;
-  gkhi_exit* another = nullptr;
+  gkhi_exit *another = nullptr;
   EXPECT_EQ(gkhi_exit_register(&spec, &another), -EDEADLK);
   EXPECT_EQ(gkhi_exit_arm(exit), -EDEADLK);
   EXPECT_EQ(gkhi_exit_disarm(exit), -EDEADLK);
@@ -197,10 +198,10 @@ TEST_F(ExitTest, NotFromInsideAHandler) {
   port_read_unlock(index);
 }
 
-static Object* inner_object;
+static Object *inner_object;
 static int inner_hook;
 
-static gkhi_exit_result FireAgain(void*, const gkhi_event*, const uint64_t*) {
+static gkhi_exit_result FireAgain(void *, const gkhi_event *, const uint64_t *) {
   *calls += "f";
   inner_object->Fire(inner_hook, 5);
   return GKHI_CONTINUE;
@@ -212,7 +213,7 @@ TEST_F(ExitTest, WhatFiresInsideAHandlerGoesToChannelsOnly) {
   gkhi_exit_spec spec{};
   spec.hook = "net:rx";
   spec.handler = FireAgain;
-  gkhi_exit* exit = nullptr;
+  gkhi_exit *exit = nullptr;
   ASSERT_EQ(gkhi_exit_register(&spec, &exit), 0);
   ASSERT_EQ(gkhi_exit_arm(exit), 0);
   ASSERT_EQ(Batch("net:rx=static").err, 0);
@@ -250,7 +251,7 @@ TEST_F(ExitTest, CountersMayMoveToSharedMemory) {
   uint64_t shared[2] = {};
   ASSERT_EQ(Batch("channel log backend=printk; net:rx=static channel=log").err, 0);
   Fire();
-  uint64_t** counters = Describe("net:rx").counters;
+  uint64_t **counters = Describe("net:rx").counters;
   shared[0] = (*counters)[0];
   __atomic_store_n(counters, &shared[0], __ATOMIC_RELEASE);
   Fire();
@@ -258,7 +259,8 @@ TEST_F(ExitTest, CountersMayMoveToSharedMemory) {
   EXPECT_EQ(Describe("net:rx").hits, 2u);
 }
 
-// ------------------------------------------------------------------------------------------------ the grace period
+// ------------------------------------------------------------------------------------------------ the grace
+// period
 
 struct Slow {
   std::atomic<bool> inside{false}, leave{false};
@@ -266,8 +268,8 @@ struct Slow {
   std::atomic<int> after_gone{0};
 };
 
-static gkhi_exit_result SlowHandler(void* context, const gkhi_event*, const uint64_t*) {
-  auto* slow = static_cast<Slow*>(context);
+static gkhi_exit_result SlowHandler(void *context, const gkhi_event *, const uint64_t *) {
+  auto *slow = static_cast<Slow *>(context);
   if (slow->gone) slow->after_gone++;
   slow->inside = true;
   while (!slow->leave) std::this_thread::yield();
@@ -281,7 +283,7 @@ TEST_F(ExitTest, UnregisterWaitsForWhoIsInside) {
   spec.hook = "net:rx";
   spec.handler = SlowHandler;
   spec.context = &slow;
-  gkhi_exit* exit = nullptr;
+  gkhi_exit *exit = nullptr;
   ASSERT_EQ(gkhi_exit_register(&spec, &exit), 0);
   ASSERT_EQ(gkhi_exit_arm(exit), 0);
   ASSERT_EQ(Batch("net:rx=static").err, 0);
@@ -304,7 +306,7 @@ TEST_F(ExitTest, UnregisterWaitsForWhoIsInside) {
 
 TEST_F(ExitTest, AReaderThatNeverLeavesIsReported) {
   ASSERT_EQ(Batch("net:rx=static").err, 0);
-  gkhi_exit* exit = Arm("a", GKHI_EXIT_FIFO);
+  gkhi_exit *exit = Arm("a", GKHI_EXIT_FIFO);
   world.synchronize_result = -ETIMEDOUT;
   EXPECT_EQ(gkhi_exit_disarm(exit), -ETIMEDOUT);
   world.synchronize_result = 0;
@@ -313,14 +315,14 @@ TEST_F(ExitTest, AReaderThatNeverLeavesIsReported) {
   EXPECT_EQ(world.LiveBytes() > 0, true);
   for (auto it = world.blocks.begin(); it != world.blocks.end();) {
     const bool list = it->second == sizeof(gkhi_route) + sizeof(gkhi_exit_list) + 2 * sizeof(gkhi_exit_slot);
-    if (list) free(const_cast<void*>(it->first));
+    if (list) free(const_cast<void *>(it->first));
     it = list ? world.blocks.erase(it) : std::next(it);
   }
 }
 
 TEST_F(ExitTest, WhenMemoryFailsNothingIsArmed) {
   ASSERT_EQ(Batch("net:rx=static").err, 0);
-  gkhi_exit* exit = Register("a", GKHI_EXIT_FIFO);
+  gkhi_exit *exit = Register("a", GKHI_EXIT_FIFO);
   for (int n = 1;; n++) {
     world.fail_alloc_at = n;
     const int err = gkhi_exit_arm(exit);

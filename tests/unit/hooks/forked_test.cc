@@ -105,7 +105,7 @@ TEST_F(ForkedTest, FromInsideAReadSection) {
   for (auto it = world.blocks.begin(); it != world.blocks.end();) {
     const bool route = it->second == sizeof(gkhi_route) ||
                        it->second == sizeof(gkhi_route) + sizeof(gkhi_exit_list) + 2 * sizeof(gkhi_exit_slot);
-    if (route) free(const_cast<void*>(it->first));
+    if (route) free(const_cast<void *>(it->first));
     it = route ? world.blocks.erase(it) : std::next(it);
   }
 }

@@ -6,7 +6,7 @@
 
 namespace gkhi_test {
 
-static std::string Record(const std::string& event, const std::string& file = "a.c", int nargs = 1) {
+static std::string Record(const std::string &event, const std::string &file = "a.c", int nargs = 1) {
   std::string body = event + '\0' + "fn" + '\0' + file + '\0';
   for (int i = 0; i < nargs; i++) body.append("u\x04", 2).append("x", 2).append("%eax", 5);
   while (body.size() % 4) body += '\0';
@@ -16,7 +16,7 @@ static std::string Record(const std::string& event, const std::string& file = "a
   r.size = static_cast<uint32_t>(sizeof(r) + body.size());
   r.padlen = GKHI_PAD_LEN;
   r.nargs = static_cast<uint8_t>(nargs);
-  return std::string(reinterpret_cast<char*>(&r), sizeof(r)) + body;
+  return std::string(reinterpret_cast<char *>(&r), sizeof(r)) + body;
 }
 
 struct Walk {
@@ -24,19 +24,23 @@ struct Walk {
   uint32_t broken = 0;
 };
 
-static Walk WalkAll(const std::string& bytes) {
+static Walk WalkAll(const std::string &bytes) {
   // a block of exactly this size, so that a sanitizer sees a look behind it
   std::unique_ptr<char[]> copy(new char[bytes.size()]);
   std::memcpy(copy.get(), bytes.data(), bytes.size());
   Walk w;
-  const char* cursor = copy.get();
-  while (const gkhi_record* r = gkhi_record_next(&cursor, copy.get() + bytes.size(), &w.broken))
+  const char *cursor = copy.get();
+  while (const gkhi_record *r = gkhi_record_next(&cursor, copy.get() + bytes.size(), &w.broken))
     w.events.emplace_back(gkhi_record_event(r));
   return w;
 }
 
-static uint32_t& SizeOf(std::string& record) { return reinterpret_cast<gkhi_record*>(record.data())->size; }
-static gkhi_record& HeadOf(std::string& record) { return *reinterpret_cast<gkhi_record*>(record.data()); }
+static uint32_t &SizeOf(std::string &record) {
+  return reinterpret_cast<gkhi_record *>(record.data())->size;
+}
+static gkhi_record &HeadOf(std::string &record) {
+  return *reinterpret_cast<gkhi_record *>(record.data());
+}
 
 TEST(RecordTest, Walk) {
   const Walk w = WalkAll(Record("net:rx") + Record("net:tx", "b.c", 0) + Record("disk:io", "c.c", 9));
@@ -46,7 +50,7 @@ TEST(RecordTest, Walk) {
 
 TEST(RecordTest, Strings) {
   const std::string bytes = Record("net:rx", "drivers/rx.c");
-  const auto* r = reinterpret_cast<const gkhi_record*>(bytes.data());
+  const auto *r = reinterpret_cast<const gkhi_record *>(bytes.data());
   EXPECT_STREQ(gkhi_record_event(r), "net:rx");
   EXPECT_STREQ(gkhi_record_function(r), "fn");
   EXPECT_STREQ(gkhi_record_file(r), "drivers/rx.c");
@@ -71,21 +75,22 @@ TEST(RecordTest, RubbishBetweenIsOneFault) {
 
 TEST(RecordTest, EachDamageIsCountedAndTheNextRecordFound) {
   struct Damage {
-    const char* what;
-    std::function<void(std::string&)> do_it;
+    const char *what;
+    std::function<void(std::string &)> do_it;
   };
   const Damage damages[] = {
-      {"magic", [](std::string& r) { r[0] = 0x11; }},
-      {"version", [](std::string& r) { HeadOf(r).version = 9; }},
-      {"pad length", [](std::string& r) { HeadOf(r).padlen = 1; }},
-      {"size below the head", [](std::string& r) { SizeOf(r) = 8; }},
-      {"size unaligned", [](std::string& r) { SizeOf(r) += 2; }},
-      {"size beyond the section", [](std::string& r) { SizeOf(r) = 4096; }},
-      {"event without end", [](std::string& r) { std::memset(&r[sizeof(gkhi_record)], 'e', r.size() - sizeof(gkhi_record)); }},
-      {"event without provider", [](std::string& r) { r[sizeof(gkhi_record) + 3] = '_'; }},
-      {"more arguments than there are", [](std::string& r) { HeadOf(r).nargs = 200; }},
+      {"magic", [](std::string &r) { r[0] = 0x11; }},
+      {"version", [](std::string &r) { HeadOf(r).version = 9; }},
+      {"pad length", [](std::string &r) { HeadOf(r).padlen = 1; }},
+      {"size below the head", [](std::string &r) { SizeOf(r) = 8; }},
+      {"size unaligned", [](std::string &r) { SizeOf(r) += 2; }},
+      {"size beyond the section", [](std::string &r) { SizeOf(r) = 4096; }},
+      {"event without end",
+       [](std::string &r) { std::memset(&r[sizeof(gkhi_record)], 'e', r.size() - sizeof(gkhi_record)); }},
+      {"event without provider", [](std::string &r) { r[sizeof(gkhi_record) + 3] = '_'; }},
+      {"more arguments than there are", [](std::string &r) { HeadOf(r).nargs = 200; }},
   };
-  for (const Damage& d : damages) {
+  for (const Damage &d : damages) {
     std::string bad = Record("net:rx");
     d.do_it(bad);
     const Walk w = WalkAll(bad + Record("net:tx"));

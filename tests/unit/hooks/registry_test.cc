@@ -10,7 +10,7 @@ class RegistryTest : public CoreTest {};
 
 static std::vector<std::string> Names() {
   std::vector<std::string> names;
-  for (gkhi_hook_entry* e = gkhi_core_next(nullptr); e; e = gkhi_core_next(e)) {
+  for (gkhi_hook_entry *e = gkhi_core_next(nullptr); e; e = gkhi_core_next(e)) {
     gkhi_hook_info info;
     gkhi_core_describe(e, &info);
     names.emplace_back(info.name);
@@ -56,7 +56,7 @@ TEST_F(RegistryTest, TenThousandAreSortedAndFound) {
   Add(a);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(Names(), names);
-  for (const std::string& name : names) ASSERT_STREQ(Describe(name).name, name.c_str());
+  for (const std::string &name : names) ASSERT_STREQ(Describe(name).name, name.c_str());
 }
 
 TEST_F(RegistryTest, TheSameHookInTwoObjectsIsOneEntry) {
@@ -111,7 +111,7 @@ TEST_F(RegistryTest, DescriptorsOutliveTheirObject) {
     Add(a);
     Remove(a);
   }
-  const gkhi_event* event = Describe("net:rx").event;
+  const gkhi_event *event = Describe("net:rx").event;
   ASSERT_TRUE(event);
   EXPECT_STREQ(event->provider, "net");
   EXPECT_STREQ(event->name, "rx");
@@ -131,7 +131,7 @@ TEST_F(RegistryTest, CopiesHoldEnumeratorsAndMissingStrings) {
   event.name = "link";
   event.fields = fields;
   event.n_fields = 2;
-  gkhi_event* copy = gkhi_event_copy(&event);
+  gkhi_event *copy = gkhi_event_copy(&event);
   ASSERT_TRUE(copy);
   EXPECT_NE(copy->fields, fields);
   EXPECT_STREQ(copy->fields[0].enumerators[1].name, "up");
@@ -171,7 +171,7 @@ TEST_F(RegistryTest, AnObjectOfAnotherVersionIsRefused) {
   a.Usual("net:rx");
   a.Module();
   port_control_lock();
-  gkhi_module* m = a.Module();
+  gkhi_module *m = a.Module();
   m->abi = GKHI_ABI_VERSION + 1;
   EXPECT_EQ(gkhi_core_add(m), -EPROTO);
   port_control_unlock();
@@ -184,16 +184,17 @@ TEST_F(RegistryTest, BrokenPartsAreLeftAsideAndToldOfOnce) {
   a.Hook("nocolon");
   const int stray = a.Hook("net:tx");
   a.Key(stray);
-  gkhi_module* m = a.Module();
-  auto* keys = static_cast<gkhi_key*>(const_cast<void*>(m->keys_start));
+  gkhi_module *m = a.Module();
+  auto *keys = static_cast<gkhi_key *>(const_cast<void *>(m->keys_start));
   keys[1].hook += 8;  // between two hooks
   ASSERT_EQ(AddResult(a), 0);
   EXPECT_EQ(Names(), (std::vector<std::string>{"net:rx", "net:tx"}));
   EXPECT_EQ(Describe("net:rx").n_keys, 1u);
   EXPECT_EQ(Describe("net:tx").n_keys, 0u);
-  EXPECT_EQ(a.hook(rx)->stub, static_cast<const void*>(gkhi_stub_none));
+  EXPECT_EQ(a.hook(rx)->stub, static_cast<const void *>(gkhi_stub_none));
   ASSERT_EQ(world.log.size(), 1u);
-  EXPECT_EQ(world.log[0], "2 records, keys or hooks of an object are not as this runtime knows them: left alone");
+  EXPECT_EQ(world.log[0],
+            "2 records, keys or hooks of an object are not as this runtime knows them: left alone");
 }
 
 TEST_F(RegistryTest, MoreEventsThanIds) {

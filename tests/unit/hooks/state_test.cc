@@ -23,7 +23,7 @@ TEST(StateTest, EveryTransition) {
       {GKHI_MARKER, GKHI_STATIC, on_static, GKHI_DISARM_PADS | GKHI_TO_OFF},
       {GKHI_MARKER, GKHI_MARKER, on_marker, GKHI_ARM_PADS | GKHI_TO_PAD},
   };
-  for (const Row& r : rows) {
+  for (const Row &r : rows) {
     const std::string what = std::string(gkhi_state_name(r.from)) + " -> " + gkhi_state_name(r.to);
     EXPECT_EQ(gkhi_moves(r.from, r.to, false), r.moves) << what;
     EXPECT_EQ(gkhi_moves(r.from, r.to, true), r.bare) << what;
@@ -34,7 +34,8 @@ TEST(StateTest, EveryTransition) {
 TEST(StateTest, NoTransitionDisarmsAColdPad) {
   for (int from = GKHI_DISABLED; from <= GKHI_MARKER; from++)
     for (int to = GKHI_DISABLED; to <= GKHI_MARKER; to++)
-      EXPECT_FALSE(gkhi_moves(static_cast<gkhi_state>(from), static_cast<gkhi_state>(to), false) & GKHI_DISARM_PADS);
+      EXPECT_FALSE(gkhi_moves(static_cast<gkhi_state>(from), static_cast<gkhi_state>(to), false) &
+                   GKHI_DISARM_PADS);
 }
 
 TEST(StateTest, Names) {

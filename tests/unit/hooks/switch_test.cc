@@ -11,14 +11,12 @@ class SwitchTest : public CoreTest {
     rx_ = net_.Usual("net:rx");
     tx_ = net_.Usual("net:tx");
   }
-  void TearDown() override {
-    CoreTest::TearDown();
-  }
+  void TearDown() override { CoreTest::TearDown(); }
 
-  gkhi_hook& rx() { return *net_.hook(rx_); }
+  gkhi_hook &rx() { return *net_.hook(rx_); }
   std::vector<uint64_t> Words() {
     std::vector<uint64_t> words;
-    for (const Seen& s : world.seen) words.push_back(s.word);
+    for (const Seen &s : world.seen) words.push_back(s.word);
     world.seen.clear();
     return words;
   }
@@ -33,7 +31,7 @@ TEST_F(SwitchTest, OffUntilAsked) {
   Add(net_);
   EXPECT_EQ(StateOf("net:rx"), "disabled");
   EXPECT_EQ(rx().mode, GKHI_MODE_OFF);
-  EXPECT_EQ(rx().stub, static_cast<const void*>(gkhi_stub_none));
+  EXPECT_EQ(rx().stub, static_cast<const void *>(gkhi_stub_none));
   EXPECT_EQ(rx().route, &gkhi_route_off);
   net_.Fire(rx_, 1);
   EXPECT_TRUE(world.seen.empty());
@@ -60,7 +58,8 @@ TEST_F(SwitchTest, DisabledToMarker) {
   EXPECT_TRUE(net_.KeyJumps(0));
   EXPECT_TRUE(net_.PadJumps(0));
   EXPECT_EQ(rx().mode, GKHI_MODE_PAD);
-  EXPECT_NE(rx().stub, static_cast<const void*>(gkhi_stub_none)) << "who loaded CALL just before must be served";
+  EXPECT_NE(rx().stub, static_cast<const void *>(gkhi_stub_none))
+      << "who loaded CALL just before must be served";
   net_.Fire(rx_, 5);
   EXPECT_EQ(Words(), (std::vector<uint64_t>{5}));
 }
@@ -79,13 +78,13 @@ TEST_F(SwitchTest, StaticToMarkerAndBackKeepsTheDetour) {
 
 TEST_F(SwitchTest, BackToDisabled) {
   Add(net_);
-  for (const char* on : {"net:rx +static", "net:rx +marker"}) {
+  for (const char *on : {"net:rx +static", "net:rx +marker"}) {
     ASSERT_EQ(Batch(on).err, 0);
     ASSERT_EQ(Batch("net:rx -").err, 0);
     EXPECT_EQ(StateOf("net:rx"), "disabled");
     EXPECT_FALSE(net_.KeyJumps(0));
     EXPECT_EQ(rx().mode, GKHI_MODE_OFF);
-    EXPECT_EQ(rx().stub, static_cast<const void*>(gkhi_stub_none));
+    EXPECT_EQ(rx().stub, static_cast<const void *>(gkhi_stub_none));
     EXPECT_EQ(rx().route, &gkhi_route_off);
     net_.Fire(rx_, 5);
     EXPECT_TRUE(world.seen.empty());
@@ -93,7 +92,8 @@ TEST_F(SwitchTest, BackToDisabled) {
   EXPECT_TRUE(net_.PadJumps(0)) << "a pad of a cold block is not taken away";
 }
 
-// A thread that loaded the mode and then slept finds code that does the right thing whatever the state is now.
+// A thread that loaded the mode and then slept finds code that does the right thing whatever the state is
+// now.
 TEST_F(SwitchTest, LateThreads) {
   Add(net_);
   const uint64_t frame = 9;
@@ -142,7 +142,8 @@ TEST_F(SwitchTest, SmallSetsAmongManyHooks) {
   ASSERT_EQ(Batch("many:* -").err, 0);
 }
 
-// ------------------------------------------------------------------------------------- places that cannot be patched
+// ------------------------------------------------------------------------------------- places that cannot be
+// patched
 
 TEST_F(SwitchTest, ReadOnlyText) {
   Add(net_);
@@ -186,7 +187,8 @@ TEST_F(SwitchTest, APadWithoutADetourIsServedByTheCall) {
   Add(net_);
   world.no_detour = {net_.pad_code(0)};
   ASSERT_EQ(Batch("net:* +marker").err, 0);
-  EXPECT_EQ(StateOf("net:rx"), "marker/static (no detour: no room within 2 GiB, or an operand that cannot be read)");
+  EXPECT_EQ(StateOf("net:rx"),
+            "marker/static (no detour: no room within 2 GiB, or an operand that cannot be read)");
   EXPECT_EQ(StateOf("net:tx"), "marker");
   net_.Fire(rx_, 7);
   EXPECT_EQ(Words(), (std::vector<uint64_t>{7}));
@@ -206,7 +208,8 @@ TEST_F(SwitchTest, AKeyThatCannotBeTakenBackLeadsToNothing) {
   EXPECT_FALSE(net_.KeyJumps(0));
 }
 
-// --------------------------------------------------------------------------------------------------- kinds of sites
+// --------------------------------------------------------------------------------------------------- kinds
+// of sites
 
 TEST_F(SwitchTest, BareMarkers) {
   Object o;
@@ -233,7 +236,8 @@ TEST_F(SwitchTest, ABarePadWithoutADetourIsOff) {
   Add(o);
   world.no_detour = {o.pad_code(0)};
   ASSERT_EQ(Batch("bare:x +marker").err, 0);
-  EXPECT_EQ(StateOf("bare:x"), "marker/disabled (no detour: no room within 2 GiB, or an operand that cannot be read)");
+  EXPECT_EQ(StateOf("bare:x"),
+            "marker/disabled (no detour: no room within 2 GiB, or an operand that cannot be read)");
 }
 
 TEST_F(SwitchTest, ABareMarkerDeclaredWithStaticHasNoStaticSite) {
@@ -251,7 +255,7 @@ TEST_F(SwitchTest, SitesThatLoadTheMode) {
   const int hook = o.Hook("load:x", 0, GKHI_HOOK_F_LOADED);
   o.Event("load:x");
   Add(o);
-  for (const char* state : {"static", "marker"}) {
+  for (const char *state : {"static", "marker"}) {
     ASSERT_EQ(Batch(std::string("load:x +") + state).err, 0);
     EXPECT_EQ(StateOf("load:x"), state);
     EXPECT_EQ(o.hook(hook)->mode, GKHI_MODE_CALL) << "there is no pad to run through";
@@ -276,7 +280,8 @@ TEST_F(SwitchTest, StatesThatWereNotDeclared) {
   EXPECT_EQ(StateOf("only:s"), "static");
 }
 
-// ---------------------------------------------------------------------------------------------- objects come and go
+// ---------------------------------------------------------------------------------------------- objects come
+// and go
 
 TEST_F(SwitchTest, AnObjectThatComesWhileTheHookIsOn) {
   Add(net_);
@@ -323,7 +328,8 @@ TEST_F(SwitchTest, PadsOfAnotherObjectDoNotHoldThisOneBack) {
   EXPECT_EQ(StateOf("net:rx"), "marker (no detour: no room within 2 GiB, or an operand that cannot be read)");
 }
 
-// ----------------------------------------------------------------------------------------------------- and the rest
+// ----------------------------------------------------------------------------------------------------- and
+// the rest
 
 TEST_F(SwitchTest, MetadataComesBeforeTheFirstEventOfEachStreamClass) {
   Add(net_);
@@ -358,7 +364,8 @@ TEST_F(SwitchTest, ADispatchWhenOffOrUnknownDoesNothing) {
   EXPECT_EQ(Describe("net:rx").lost, 0u) << "off is not lost";
 }
 
-// Whoever reads inside a read section while a switch waits for it sees the state before or after, never a mixture.
+// Whoever reads inside a read section while a switch waits for it sees the state before or after, never a
+// mixture.
 TEST_F(SwitchTest, TheGateHoldsTheWholeSetUntilTheFlip) {
   Add(net_);
   ASSERT_EQ(Batch("net:* +static").err, 0);

@@ -5,9 +5,9 @@
 set -eu
 bad=0
 for object in "$@"; do
-	foreign=$(nm -u "$object" | awk '{print $2}' | grep -v -E '^(gkhi_|port_|detour_|_GLOBAL_OFFSET_TABLE_$)' || true)
+	foreign=$(nm -u "$object" | awk '{print $2}' | grep -v -E '^(gkhi_|port_|detour_|_GLOBAL_OFFSET_TABLE_$)' | tr '\n' ' ' || true)
 	if [ -n "$foreign" ]; then
-		echo "$object calls:" $foreign
+		echo "$object calls: $foreign"
 		bad=1
 	fi
 	case $object in *.S.o) continue ;; esac # these save and restore what they use

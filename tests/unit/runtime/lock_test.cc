@@ -46,7 +46,7 @@ TEST(ControlLock, ManyThreads) {
         port_control_unlock();
       }
     });
-  for (std::thread& t : threads) t.join();
+  for (std::thread &t : threads) t.join();
   EXPECT_EQ(count, 160000u);
 }
 
@@ -135,7 +135,7 @@ TEST(Guard, OncePerThread) {
 class Grace : public testing::Test {
  protected:
   void SetUp() override {
-    const char* why = nullptr;
+    const char *why = nullptr;
     if (port_prepare(&why) != 0) GTEST_SKIP() << why;
   }
 };
@@ -183,7 +183,7 @@ TEST_F(Grace, DoesNotWaitForWhoComesLater) {
     });
   for (int i = 0; i < 50; i++) EXPECT_EQ(port_synchronize(), 0);
   stop = true;
-  for (std::thread& t : readers) t.join();
+  for (std::thread &t : readers) t.join();
 }
 
 // What a reader found before the grace period is not taken away under it.
@@ -192,7 +192,7 @@ TEST_F(Grace, NothingIsFreedUnderAReader) {
     std::atomic<int> alive{1};
   };
   Thing things[2];
-  std::atomic<Thing*> current{&things[0]};
+  std::atomic<Thing *> current{&things[0]};
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> dead{0}, reads{0};
   std::vector<std::thread> readers;
@@ -200,15 +200,15 @@ TEST_F(Grace, NothingIsFreedUnderAReader) {
     readers.emplace_back([&] {
       while (!stop) {
         const unsigned int index = port_read_lock();
-        const Thing* thing = current.load();
+        const Thing *thing = current.load();
         for (int i = 0; i < 10; i++) dead += !thing->alive.load();
         port_read_unlock(index);
         reads++;
       }
     });
   for (int i = 0; i < 2000; i++) {
-    Thing* old = &things[i % 2];
-    Thing* next = &things[(i + 1) % 2];
+    Thing *old = &things[i % 2];
+    Thing *next = &things[(i + 1) % 2];
     next->alive = 1;
     current = next;
     ASSERT_EQ(port_synchronize(), 0);
@@ -216,11 +216,12 @@ TEST_F(Grace, NothingIsFreedUnderAReader) {
   }
   while (reads < 100) std::this_thread::yield();
   stop = true;
-  for (std::thread& t : readers) t.join();
+  for (std::thread &t : readers) t.join();
   EXPECT_EQ(dead, 0u);
 }
 
-// A reader whose handler did longjmp() never leaves: the process must not hang for us. In a child: it stays so.
+// A reader whose handler did longjmp() never leaves: the process must not hang for us. In a child: it stays
+// so.
 TEST_F(Grace, AReaderThatNeverLeaves) {
   const pid_t pid = fork();
   if (pid == 0) {

@@ -13,8 +13,8 @@ extern "C" {
 
 namespace {
 
-bool IsZero(const void* p, size_t n) {
-  const auto* bytes = static_cast<const char*>(p);
+bool IsZero(const void *p, size_t n) {
+  const auto *bytes = static_cast<const char *>(p);
   for (size_t i = 0; i < n; i++)
     if (bytes[i]) return false;
   return true;
@@ -22,22 +22,22 @@ bool IsZero(const void* p, size_t n) {
 
 TEST(Memory, AlignedAndZeroed) {
   for (size_t size = 0; size < 3000; size += 7) {
-    void* p = port_alloc(size);
+    void *p = port_alloc(size);
     ASSERT_TRUE(p);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % 16, 0u);
     EXPECT_TRUE(IsZero(p, size));
     std::memset(p, 0xff, size);
     port_free(p, size);
-    void* again = port_alloc(size);
+    void *again = port_alloc(size);
     EXPECT_EQ(again, p) << "the block that was given back last";
     EXPECT_TRUE(IsZero(again, size)) << "of " << size;
   }
 }
 
 TEST(Memory, WholeLinesBeginAtALine) {
-  void* odd = port_alloc(16);
+  void *odd = port_alloc(16);
   for (int i = 1; i < 20; i++) {
-    void* p = port_alloc(static_cast<size_t>(i) * 64);
+    void *p = port_alloc(static_cast<size_t>(i) * 64);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % 64, 0u) << i;
     port_alloc(16);
   }
@@ -45,15 +45,15 @@ TEST(Memory, WholeLinesBeginAtALine) {
 }
 
 TEST(Memory, NeighboursLieTogether) {
-  auto* first = static_cast<char*>(port_alloc(320));
+  auto *first = static_cast<char *>(port_alloc(320));
   for (int i = 1; i < 100; i++) {
-    auto* next = static_cast<char*>(port_alloc(320));
+    auto *next = static_cast<char *>(port_alloc(320));
     ASSERT_EQ(next - first, 320 * i) << "what is registered together is walked together";
   }
 }
 
 TEST(Memory, Large) {
-  void* p = port_alloc(10 << 20);
+  void *p = port_alloc(10 << 20);
   ASSERT_TRUE(p);
   EXPECT_TRUE(IsZero(p, 10 << 20));
   std::memset(p, 1, 10 << 20);
@@ -71,7 +71,7 @@ TEST(Memory, TooLarge) {
 
 TEST(Memory, NoBlockIsGivenTwice) {
   struct Block {
-    unsigned char* p;
+    unsigned char *p;
     size_t size;
     unsigned char fill;
   };
@@ -88,7 +88,8 @@ TEST(Memory, NoBlockIsGivenTwice) {
       continue;
     }
     const size_t size = 1 + random() % (random() % 20 == 0 ? 90000 : 700);
-    Block b{static_cast<unsigned char*>(port_alloc(size)), size, static_cast<unsigned char>(1 + random() % 255)};
+    Block b{static_cast<unsigned char *>(port_alloc(size)), size,
+            static_cast<unsigned char>(1 + random() % 255)};
     ASSERT_TRUE(b.p);
     ASSERT_TRUE(IsZero(b.p, size));
     std::memset(b.p, b.fill, size);

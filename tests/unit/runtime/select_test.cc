@@ -9,7 +9,7 @@
 
 namespace {
 
-std::string Do(const char* batch) {
+std::string Do(const char *batch) {
   char error[500] = "";
   const int err = gkhi_control(batch, error, sizeof(error));
   return err ? std::to_string(err) + " " + error : "";
@@ -18,8 +18,12 @@ std::string Do(const char* batch) {
 }  // namespace
 
 extern "C" {
-__attribute__((noinline)) void select_first(uint64_t x) { gkhi_select_one(x); }
-__attribute__((noinline)) void select_second(uint64_t x) { gkhi_select_two(x); }
+__attribute__((noinline)) void select_first(uint64_t x) {
+  gkhi_select_one(x);
+}
+__attribute__((noinline)) void select_second(uint64_t x) {
+  gkhi_select_two(x);
+}
 }
 
 namespace {
@@ -36,7 +40,9 @@ class Select : public testing::Test {
     GTEST_SKIP() << "sites that load the mode leave no map to select by";
 #endif
   }
-  void TearDown() override { Do("select:* -"); }
+  void TearDown() override {
+    Do("select:* -");
+  }
 };
 
 TEST_F(Select, ByFunction) {
