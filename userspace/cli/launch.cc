@@ -48,7 +48,7 @@ std::string FindProgram(const std::string &word) {
   std::string_view rest = path != nullptr ? path : "/bin:/usr/bin";
   for (;;) {
     const size_t end = rest.find(':');
-    const std::string candidate = std::string(rest.substr(0, end)) + "/" + word;
+    std::string candidate = std::string(rest.substr(0, end)) + "/" + word;
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
     if (end == rest.npos) return word;
     rest.remove_prefix(end + 1);
@@ -137,6 +137,7 @@ Result<Child> Child::Start(const std::vector<std::string> &command, const Enviro
   if (pipe2(report, O_CLOEXEC) != 0) return Error{fmt::format("cannot make a pipe: {}", strerror(errno))};
   std::vector<std::string> copies = command;
   std::vector<char *> argv;
+  argv.reserve(copies.size() + 1);
   for (std::string &word : copies) argv.push_back(word.data());
   argv.push_back(nullptr);
   Child child;

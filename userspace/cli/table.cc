@@ -69,6 +69,7 @@ Result<std::vector<size_t>> SelectColumns(const std::vector<Column> &columns, st
                                           const std::vector<std::string> &hidden) {
   std::vector<size_t> selected;
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const Column &column : columns) names.emplace_back(column.name);
   for (size_t i = 0; list.empty() && i < columns.size(); i++) {
     if (std::find(hidden.begin(), hidden.end(), names[i]) == hidden.end()) selected.push_back(i);

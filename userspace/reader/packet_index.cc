@@ -101,10 +101,10 @@ class Indexer {
     for (size_t i = 0; i < found_.size(); i++) {
       bool good = true;
       while (good && !kept.empty() && !Follows(kept.back(), found_[i])) {
-        if (i + 1 < found_.size() && Follows(kept.back(), found_[i + 1])) {
+        const bool last = i + 1 == found_.size();
+        // Of two packets with nobody to ask the first is believed.
+        if (last ? kept.size() == 1 : Follows(kept.back(), found_[i + 1])) {
           good = false;
-        } else if (kept.size() == 1 && i + 1 == found_.size()) {
-          good = false;  // two packets, nobody to ask: the first has it
         } else {
           if (kept.size() == 1) damaged_before_first_ = true;
           index_.loss.damaged_bytes += kept.back().info.size;

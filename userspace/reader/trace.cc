@@ -46,7 +46,7 @@ Result<std::unique_ptr<Trace>> Trace::Open(const std::string &dir) {
   if (!names) return Error{names.error()};
   for (const std::string &name : *names) {
     if (name == "metadata") continue;
-    Result<MappedFile> file = MappedFile::Open(dir + "/" + name);
+    Result<MappedFile> file = MappedFile::Open(fmt::format("{}/{}", dir, name));
     if (!file) return Error{file.error()};
     Stream stream;
     stream.name = name;
@@ -65,7 +65,8 @@ Result<TraceSet> TraceSet::Open(const std::string &dir) {
     Result<std::vector<std::string>> names = Entries(dir, true);
     if (!names) return Error{names.error()};
     for (const std::string &name : *names) {
-      if (HasMetadata(dir + "/" + name)) dirs.push_back(dir + "/" + name);
+      std::string one = fmt::format("{}/{}", dir, name);
+      if (HasMetadata(one)) dirs.push_back(std::move(one));
     }
   }
   if (dirs.empty()) {
@@ -93,9 +94,11 @@ bool TraceSet::one_clock() const {
 Merger::Merger(const TraceSet &set) : set_(set), one_clock_(set.one_clock()) {
   for (const auto &trace : set.traces()) {
     for (const Stream &stream : trace->streams()) {
-      sources_.push_back(
-          {std::make_unique<StreamCursor>(trace->metadata(), stream.index, stream.file.bytes()), trace.get(),
-           &stream, nullptr, 0});
+      Source source{};
+      source.cursor = std::make_unique<StreamCursor>(trace->metadata(), stream.index, stream.file.bytes());
+      source.trace = trace.get();
+      source.stream = &stream;
+      sources_.push_back(std::move(source));
     }
   }
 }

@@ -64,7 +64,8 @@ TEST(Args, ErrorsSayWhatWasFoundAndWanted) {
 
 TEST(Help, IsMadeFromTheTable) {
   EXPECT_EQ(HelpText(Sample()),
-            "Usage: gkhi sample [OPTION]... [ARG]...\n\nDoes nothing.\n\nOptions:\n"
+            "Usage: gkhi sample [OPTION]... [ARG]...\n\n"
+            "Does nothing.\n\nOptions:\n"
             "  -o, --output DIR        where\n"
             "  -v, --verbose           more\n"
             "      --limit N           how many\n"
@@ -142,8 +143,8 @@ TEST(Table, TextRawAndJson) {
 TEST(Table, ColumnsAreChosenByName) {
   EXPECT_EQ(*SelectColumns(kColumns, "note,NAME"), (std::vector<size_t>{2, 0}));
   EXPECT_EQ(*SelectColumns(kColumns, "", {"SIZE"}), (std::vector<size_t>{0, 2}));
-  EXPECT_EQ(SelectColumns(kColumns, "NAME,SIZ").error(),
-            "unknown column 'SIZ'; did you mean 'SIZE'? wanted some of NAME,SIZE,NOTE");
+  EXPECT_EQ(SelectColumns(kColumns, "NAME,SIZEX").error(),
+            "unknown column 'SIZEX'; did you mean 'SIZE'? wanted some of NAME,SIZE,NOTE");
 }
 
 TEST(Pid, IsANumber) {
