@@ -36,16 +36,26 @@ void AppendInt(T value, std::string *out) {
   out->append(text.data(), text.size());
 }
 
+// The shortest text that reads back as the same number.
 void AppendFloat(const Value &value, uint32_t i, std::string *out) {
-  // The shortest text that reads back as the same number; "1.0", so that a reader sees what it is, and -0.0
-  // stays.
-  const size_t start = out->size();
   if (value.field->size == 4) {
     fmt::format_to(std::back_inserter(*out), "{}", static_cast<float>(value.Float(i)));
   } else {
     fmt::format_to(std::back_inserter(*out), "{}", value.Float(i));
   }
-  if (out->find_first_not_of("-0123456789", start) == out->npos) *out += ".0";
+}
+
+// "1.0", so that a parser of JSON does not make an integer of it, and -0.0 keeps its sign.
+void AppendJsonFloat(const Value &value, uint32_t i, std::string *out) {
+  const size_t start = out->size();
+  const bool finite = std::isfinite(value.Float(i));
+  if (!finite) *out += '"';
+  AppendFloat(value, i, out);
+  if (!finite) {
+    *out += '"';
+  } else if (out->find_first_not_of("-0123456789", start) == out->npos) {
+    *out += ".0";
+  }
 }
 
 // The value as the enumerators hold it: sign-extended when the declared type could be signed, so compare the
@@ -239,11 +249,7 @@ void AppendJsonElement(const Value &value, uint32_t i, std::string *out) {
       *out += value.Unsigned(i) != 0 ? "true" : "false";
       return;
     case GKHI_T_FLOAT:
-      if (std::isfinite(value.Float(i))) return AppendFloat(value, i, out);
-      *out += '"';
-      AppendFloat(value, i, out);
-      *out += '"';
-      return;
+      return AppendJsonFloat(value, i, out);
     case GKHI_T_ENUM:
       if (const std::string *name = EnumName(*value.field, value.Unsigned(i)))
         return AppendJsonString(*name, out);

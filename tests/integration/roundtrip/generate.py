@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes a random provider, a program that fires random events of it, and the list of what it fires.
 
-usage: generate.py SEED EVENT-TYPES EVENTS DIR
+usage: generate.py SEED EVENT-TYPES EVENTS DIR [known]
+known: enums take declared values only.
 DIR gets rt.yaml, rt.c, expected.jsonl (a line per event) and fields.json (the declared fields).
 """
 import json
@@ -24,6 +25,7 @@ FLAGS = {"mode": ("u32", {"read": 1, "write": 2, "exec": 4, "both": 3}), "wide":
 
 class Field:
     """One declared field: how to declare it, to make values, and to write them in C."""
+    known = False
 
     def __init__(self, rng, name):
         self.name, self.max, self.format = name, 1, "dec"
@@ -104,7 +106,7 @@ class Field:
             bits = rng.getrandbits(64) if rng.random() < 0.6 else rng.choice(special)
             # A signalling NaN may become a quiet one on its way through a register.
             return bits | 1 << 51 if bits >> 52 & 0x7FF == 0x7FF and bits & ((1 << 52) - 1) else bits
-        if self.kind == "enum" and rng.random() < 0.8:
+        if self.kind == "enum" and (rng.random() < 0.8 or Field.known):
             return rng.choice(list(ENUMS[self.type_name][1].values()))
         size, signed = self.element()
         edge = [0, 1, (1 << size * 8) - 1, 1 << (size * 8 - 1), (1 << (size * 8 - 1)) - 1]
@@ -214,6 +216,7 @@ def program_of(events, calls):
 def main():
     seed, n_types, n_events, directory = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     rng = random.Random(seed)
+    Field.known = sys.argv[5:] == ["known"]
     events = {}
     for i in range(n_types):
         fields = [Field(rng, f"f{k}") for k in range(rng.choice([0, 1, 2, 3, 4, 6, 9]))]
