@@ -131,7 +131,8 @@ std::vector<pid_t> Candidates(pid_t pid) {
   // Not always the same one first: it may be the one that never gets out of a slow path.
   static unsigned turn = 0;
   auto end = std::find_if(ranked.begin(), ranked.end(), [](auto &r) { return r.first > 0; });
-  if (end != ranked.begin()) std::rotate(ranked.begin(), ranked.begin() + turn++ % (end - ranked.begin()), end);
+  if (end != ranked.begin())
+    std::rotate(ranked.begin(), ranked.begin() + turn++ % (end - ranked.begin()), end);
   std::vector<pid_t> tids;
   for (auto &r : ranked) tids.push_back(r.second);
   return tids;

@@ -35,6 +35,7 @@ __attribute__((noinline)) uint64_t Lambda(uint64_t x) {
 extern "C" uint64_t sites_work_cxx(uint64_t seed) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < 3; i++) sum += Throws(i) + Lambda(seed + i) + InlineTwice(i);
-  sum += static_cast<uint64_t>(Scale<int>(5, 3)) + static_cast<uint64_t>(Scale<double>(2.5, 4)) + Scale<uint64_t>(seed, 2);
+  sum += static_cast<uint64_t>(Scale<int>(5, 3)) + static_cast<uint64_t>(Scale<double>(2.5, 4)) +
+         Scale<uint64_t>(seed, 2);
   return sum;
 }

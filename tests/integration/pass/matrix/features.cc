@@ -57,7 +57,8 @@ int features_cxx(int n) {
   shape::Square a(n), b(n + 2);
   int amount = n + 1;
   int sum = a.Grow(b, amount) + amount;
-  sum += static_cast<int>(Scale<int64_t>(n, 3)) + Scale<short>(static_cast<short>(n), 4) + Scale<int>(n - 5, 2);
+  sum +=
+      static_cast<int>(Scale<int64_t>(n, 3)) + Scale<short>(static_cast<short>(n), 4) + Scale<int>(n - 5, 2);
   if (n % 3 != 2) TRUTH("feat:thrown: result=%d calls=%d\n", n * 5, shape::calls + 1);
   return sum + shape::Try(n);
 }
