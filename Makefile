@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PRESET ?= release
 
-.PHONY: all demo test test-user bench lint install clean deps-build deps-demo deps-test deps-bench help
+.PHONY: all demo test test-user test-kernel bench lint install clean deps-build deps-demo deps-test deps-bench deps-kernel help
 
 all: ## build everything user-space into build/
 	cmake --preset $(PRESET)
@@ -20,6 +20,9 @@ test: deps-test all ## every test
 test-user: deps-test all ## the user-space tests alone
 	ctest --preset release -j$(JOBS)
 
+test-kernel: deps-kernel ## the kernel's ring, in QEMU
+	tests/kernel/ring_stress.sh
+
 bench: deps-bench all ## build/bench/user.json
 	tests/bench/run.sh
 
@@ -29,7 +32,7 @@ lint: deps-test ## formatting, static analysis, licences, spelling
 install: ## DESTDIR= PREFIX=
 	cmake --install build --prefix $(PREFIX)
 
-deps-build deps-demo deps-test deps-bench:
+deps-build deps-demo deps-test deps-bench deps-kernel:
 	scripts/install-packages.sh $(@:deps-%=%)
 
 clean:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install what a fresh Debian 12 lacks for one job: build, demo, test or bench.
+# Install what a fresh Debian 12 lacks for one job: build, demo, test, bench or kernel.
 # Does nothing, and needs no root, when all of it is there.
 set -eu
 
@@ -21,7 +21,8 @@ build) want=$build ;;
 demo) want=$demo ;;
 test) want=$test ;;
 bench) want=$bench ;;
-*) echo "install-packages.sh: unknown job '$job'; wanted build, demo, test or bench" >&2; exit 2 ;;
+kernel) want="build-essential qemu-system-x86 busybox-static cpio kmod xz-utils zstd lz4 linux-headers-amd64 python3" ;;
+*) echo "install-packages.sh: unknown job '$job'; wanted build, demo, test, bench or kernel" >&2; exit 2 ;;
 esac
 
 missing=

@@ -21,7 +21,7 @@ for f in "${files[@]}"; do
 	want='MIT'
 	case $f in
 	hooks/*.[ch] | hooks/*/*.h | backends/*.[ch] | backends/*/*.[ch] | backends/*/*.h) want='GPL-2.0-only OR MIT' ;;
-	kmod/*) want='GPL-2.0-only' ;;
+	kmod/* | tests/kernel/modules/*) want='GPL-2.0-only' ;;
 	esac
 	head -3 "$f" | grep -q "SPDX-License-Identifier: $want\( \*/\)\?\( -->\)\?$" ||
 		note "$f: first lines lack 'SPDX-License-Identifier: $want'"
