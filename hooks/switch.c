@@ -298,8 +298,10 @@ static void gkhi_gate_entry(struct gkhi_hook_entry *e)
 	for (ref = e->hooks; ref; ref = ref->next) {
 		PORT_STORE_RELEASE(ref->hook->route, &gkhi_route_gated);
 		/* the stub of a hook that goes off must serve until the flip */
-		if (stub)
+		if (stub) {
+			ref->hook->string_words = gkhi_event_string_words(e->event);
 			PORT_STORE_RELEASE(ref->hook->stub, (void *)stub);
+		}
 		if (e->moves & GKHI_TO_CALL)
 			PORT_STORE_RELEASE(ref->hook->mode, (uint32_t)GKHI_MODE_CALL);
 	}
