@@ -118,6 +118,19 @@ TEST(GoldenTest, HasFixturesForEveryTrap) {
   EXPECT_GE(Fixtures("pass").size(), 6u);
 }
 
+// What genevent writes belongs to its user: a licence line only where the YAML asks for one.
+TEST(GoldenTest, OnlyTheYamlNamesALicence) {
+  const std::string rest = "events:\n  - {name: a, fields: [{name: x, type: u32}]}\n";
+  Result<Checked> without = Load(Source("demo.yaml", "provider: demo\n" + rest));
+  Result<Checked> with = Load(Source("demo.yaml", "provider: demo\nlicense: Apache-2.0\n" + rest));
+  ASSERT_TRUE(without.ok() && with.ok());
+  for (const auto emit : {EmitHeader, EmitSource}) {
+    const std::string text = emit(without.value().model);
+    EXPECT_EQ(text.find("SPDX"), std::string::npos);
+    EXPECT_EQ(emit(with.value().model), "/* SPDX-License-Identifier: Apache-2.0 */\n" + text);
+  }
+}
+
 // Adding a field touches that event's part of the header and of the source, nothing else.
 TEST(GoldenTest, AFieldChangesOneHunk) {
   const std::string yaml =
