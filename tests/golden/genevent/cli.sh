@@ -43,11 +43,11 @@ ls ./*.tmp 2>/dev/null && fail "temporary files are left"
 # An error writes nothing.
 cp h.h before.h
 sed 's/u16/u17/' netdemo.yaml >bad.yaml
-expect 1 "bad.yaml:15:29: error: unknown type 'u17'" "$genevent" generate bad.yaml --header h.h
+expect 1 "bad.yaml:16:29: error: unknown type 'u17'" "$genevent" generate bad.yaml --header h.h
 cmp h.h before.h || fail "an error changed the output"
 
 expect 0 "" "$genevent" check netdemo.yaml
-expect 1 "<stdin>:15:29: error: unknown type 'u17'" "$genevent" check - <bad.yaml
+expect 1 "<stdin>:16:29: error: unknown type 'u17'" "$genevent" check - <bad.yaml
 expect 1 "stable event 'rx' is gone" "$genevent" check "$golden/compat/break-event-gone.yaml" --against "$golden/compat/base.yaml"
 expect 0 "warning: evolving event 'tx' is gone" "$genevent" check "$golden/compat/warn-evolving-gone.yaml" --against "$golden/compat/base.yaml"
 expect 1 "none.yaml: No such file or directory" "$genevent" check none.yaml
