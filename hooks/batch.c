@@ -82,7 +82,7 @@ bool gkhi_batch_word(struct gkhi_batch *b, struct gkhi_word *w)
 
 static int gkhi_statement_state(struct gkhi_batch *b, struct gkhi_statement *st, const struct gkhi_word *name)
 {
-	static const char *const names[] = { "static", "marker", "disabled", "default", NULL };
+	static const char *const names[] = { "static", "marker", "on", "disabled", "default", NULL };
 	struct gkhi_nearest nearest = { .word = name };
 	const char *const *at;
 	bool known = gkhi_word_is(name, "-");
@@ -94,7 +94,7 @@ static int gkhi_statement_state(struct gkhi_batch *b, struct gkhi_statement *st,
 	if (!known) {
 		gkhi_say(b, "no state ");
 		gkhi_say_word(b, name);
-		gkhi_hint(b, "wanted static, marker, disabled or default");
+		gkhi_hint(b, "wanted static, marker, on, disabled or default");
 		gkhi_hint_nearest(b, &nearest);
 		return gkhi_batch_fail(b, -EINVAL, name);
 	}
@@ -217,7 +217,7 @@ static int gkhi_statement_word(struct gkhi_batch *b, struct gkhi_statement *st, 
 	if (w->s[0] == '-') {
 		gkhi_say(b, "no action ");
 		gkhi_say_word(b, w);
-		gkhi_hint(b, "wanted '-' alone, +static, +marker, +disabled, +default or channel=NAME");
+		gkhi_hint(b, "wanted '-' alone, +static, +marker, +on, +disabled, +default or channel=NAME");
 		return gkhi_batch_fail(b, -EINVAL, w);
 	}
 	return equals ? gkhi_statement_short(b, st, w, (uint32_t)(equals - w->s)) : gkhi_statement_pattern(b, st, w);
@@ -242,8 +242,20 @@ static int gkhi_plan_default(struct gkhi_batch *b, struct gkhi_hook_entry *e, co
 	return gkhi_batch_default_routing(b, e, w, &e->plan_routing);
 }
 
-static enum gkhi_state gkhi_state_of(const struct gkhi_word *name)
+/* On, by whatever is compiled in: static where there is a call, else the marker. */
+static enum gkhi_state gkhi_on_state(const struct gkhi_hook_entry *e)
 {
+	bool bare = e->n_bare && !(e->n_keys + e->n_loads);
+
+	if (!(e->states & GKHI_HAS_MARKER))
+		return GKHI_STATIC;
+	return e->states & GKHI_HAS_STATIC && !bare ? GKHI_STATIC : GKHI_MARKER;
+}
+
+static enum gkhi_state gkhi_state_of(const struct gkhi_word *name, const struct gkhi_hook_entry *e)
+{
+	if (gkhi_word_is(name, "on"))
+		return gkhi_on_state(e);
 	if (gkhi_word_is(name, "static"))
 		return GKHI_STATIC;
 	return gkhi_word_is(name, "marker") ? GKHI_MARKER : GKHI_DISABLED;
@@ -252,7 +264,6 @@ static enum gkhi_state gkhi_state_of(const struct gkhi_word *name)
 static int gkhi_plan_statement(struct gkhi_batch *b, const struct gkhi_statement *st, struct gkhi_routing *routing)
 {
 	bool to_default = st->state.s && gkhi_word_is(&st->state, "default");
-	enum gkhi_state state = gkhi_state_of(&st->state);
 	uint32_t i;
 	int err = 0;
 
@@ -263,7 +274,7 @@ static int gkhi_plan_statement(struct gkhi_batch *b, const struct gkhi_statement
 		if (to_default)
 			err = gkhi_plan_default(b, e, &st->state);
 		else if (st->state.s)
-			e->plan_state = (uint8_t)state;
+			e->plan_state = (uint8_t)gkhi_state_of(&st->state, e);
 		if (routing)
 			e->plan_routing = routing;
 		else if (!err && e->plan_state != GKHI_DISABLED && !e->plan_routing)
@@ -279,7 +290,7 @@ static int gkhi_statement_do(struct gkhi_batch *b, const struct gkhi_statement *
 
 	if (!st->state.s && !st->channels.s) {
 		gkhi_say(b, "nothing to do with these hooks");
-		gkhi_hint(b, "wanted +static, +marker, +disabled, +default, - or channel=NAME");
+		gkhi_hint(b, "wanted +static, +marker, +on, +disabled, +default, - or channel=NAME");
 		return gkhi_batch_fail(b, -EINVAL, &st->first);
 	}
 	if (gkhi_statement_selects(st))

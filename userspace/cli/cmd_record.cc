@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::milliseconds(10);      // between two looks at signals and the child
 constexpr auto kScanInterval = std::chrono::milliseconds(20);  // for new and ended processes
-constexpr const char *kDefaultBatch = "*:*=static";
+constexpr const char *kDefaultBatch = "*:*=on";
 constexpr const char *kChannelOptions = "backend=ring mode=discard";
 
 struct Options {
@@ -260,8 +260,7 @@ const Command &RecordVerb() {
       "run. The exit status is that of CMD, 128 + N when signal N killed it. With -p it attaches to running "
       "processes\n"
       "instead, until ^C or their end, and leaves their hooks as they were.\n\n"
-      "Hooks: the batches given with -e; without one those of $GKHI; else everything that can be static "
-      "('*:*=static').\n"
+      "Hooks: the batches given with -e; without one those of $GKHI; else everything is on ('*:*=on').\n"
       "docs/control.md has the grammar. Buffers discard events, and count them, when they are full: the last "
       "line says\n"
       "how many, and larger buffers help (--subbufs, --subbuf-size).\n\n"

@@ -55,6 +55,7 @@ const Command &SetCommand() {
       "Runs a batch in a process: all of it, or nothing when there is a mistake in it. Operands are joined "
       "with blanks.\n\n"
       "  sqlite:step=static              a hook, or a glob of them, to a state: disabled, static, marker\n"
+      "  sqlite:*=on                     static where it is compiled in, else marker\n"
       "  sqlite:* +marker channel=flight more than one action; a channel must be there\n"
       "  sqlite:* -                      off\n"
       "  file rx.c line 10-90 +static    by place in the source; also func GLOB, module GLOB\n"

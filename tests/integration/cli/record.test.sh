@@ -36,8 +36,8 @@ code 137 "$BIN/gkhi" record -o "$trace" -- sh -c 'kill -9 $$'
 code 127 "$BIN/gkhi" record -o "$trace" -- /nonexistent
 same "$(cat "$work/err")" "gkhi record: cannot run /nonexistent: No such file or directory"
 
-# However the program comes by the runtime.
-for program in ticker_static ticker_none; do
+# However the program comes by the runtime, and whatever its hooks are made of.
+for program in ticker_static ticker_none ticker_bare; do
 	code 0 "$BIN/gkhi" record -o "$trace" -- "$BIN/$program" 10
 	same "$(tail -1 "$work/err")" "gkhi record: 11 events from 1 process, no event lost, *"
 done

@@ -96,6 +96,29 @@ TEST_F(BatchTest, Default) {
   EXPECT_EQ(Do("net:drop=default"), "--m-");
 }
 
+// Static where there is a call to switch; whatever else there is where not; and a reason where there is nothing.
+TEST_F(BatchTest, OnIsWhatIsCompiledIn) {
+  Object o;
+  const int call = o.Hook("mix:call");
+  o.Key(call);
+  o.Event("mix:call", 0, GKHI_HAS_STATIC);
+  o.Pad(o.Hook("mix:bare", 0, GKHI_HOOK_F_BARE), "x.c", 3, "f", true);
+  o.Event("mix:bare", 0, GKHI_HAS_MARKER);
+  o.Pad(o.Hook("mix:placed"), "x.c", 4, "f", true);
+  o.Event("mix:placed", 0, GKHI_HAS_STATIC | GKHI_HAS_MARKER);
+  o.Hook("mix:nowhere");
+  o.Event("mix:nowhere");
+  Add(o);
+  EXPECT_EQ(Do("* +on"), "ssss");
+  EXPECT_EQ(Describe("mix:call").effective, GKHI_STATIC);
+  EXPECT_EQ(Describe("mix:bare").effective, GKHI_MARKER);
+  EXPECT_EQ(Describe("mix:bare").why, GKHI_WHY_OK);
+  EXPECT_EQ(Describe("mix:placed").effective, GKHI_MARKER) << "declared with static, but nothing calls";
+  EXPECT_EQ(Describe("mix:nowhere").why, GKHI_WHY_NO_SITE);
+  EXPECT_EQ(Do("*=marker; net:rx=on; disk:io +on"), "smms");
+  EXPECT_EQ(Do("* -"), "----");
+}
+
 TEST_F(BatchTest, ChannelsAreMadeWhenTheyAreFirstNeeded) {
   EXPECT_TRUE(world.open_channels.empty());
   EXPECT_EQ(Do("net:rx=static"), "s---");
@@ -192,17 +215,17 @@ INSTANTIATE_TEST_SUITE_P(
                             "-22 batch:2:9: error: no state 'statc'\n"
                             "    net:rx +statc\n"
                             "            ^~~~~\n"
-                            "wanted static, marker, disabled or default; did you mean 'static'?"},
-                    Mistake{"net:rx=on",
-                            "-22 batch:2:8: error: no state 'on'\n"
-                            "    net:rx=on\n"
+                            "wanted static, marker, on, disabled or default; did you mean 'static'?"},
+                    Mistake{"net:rx=up",
+                            "-22 batch:2:8: error: no state 'up'\n"
+                            "    net:rx=up\n"
                             "           ^~\n"
-                            "wanted static, marker, disabled or default"},
+                            "wanted static, marker, on, disabled or default"},
                     Mistake{"net:rx=",
                             "-22 batch:2:8: error: no state ''\n"
                             "    net:rx=\n"
                             "           ^\n"
-                            "wanted static, marker, disabled or default"},
+                            "wanted static, marker, on, disabled or default"},
                     Mistake{"=static",
                             "-22 batch:2:1: error: no pattern in front of '='\n"
                             "    =static\n"
@@ -215,12 +238,12 @@ INSTANTIATE_TEST_SUITE_P(
                             "-22 batch:2:1: error: nothing to do with these hooks\n"
                             "    net:rx\n"
                             "    ^~~~~~\n"
-                            "wanted +static, +marker, +disabled, +default, - or channel=NAME"},
+                            "wanted +static, +marker, +on, +disabled, +default, - or channel=NAME"},
                     Mistake{"net:rx -static",
                             "-22 batch:2:8: error: no action '-static'\n"
                             "    net:rx -static\n"
                             "           ^~~~~~~\n"
-                            "wanted '-' alone, +static, +marker, +disabled, +default or channel=NAME"},
+                            "wanted '-' alone, +static, +marker, +on, +disabled, +default or channel=NAME"},
                     Mistake{"net:rx channel=main channel=flight",
                             "-22 batch:2:21: error: a second 'channel=' in one statement\n"
                             "    net:rx channel=main channel=flight\n"
@@ -415,7 +438,7 @@ TEST_F(BatchTest, TabsAndLongLinesKeepTheCaretInPlace) {
             "-22 batch:1:10: error: no state 'statc'\n"
             "    \tnet:rx\t+statc\n"
             "    \t      \t ^~~~~\n"
-            "wanted static, marker, disabled or default; did you mean 'static'?");
+            "wanted static, marker, on, disabled or default; did you mean 'static'?");
   const std::string text =
       Do("net:rx +static" + std::string(300, ' ') + "+marker" + std::string(300, ' ') + "file x");
   EXPECT_NE(text.find("batch:1:316: error: a second state"), std::string::npos) << text;
