@@ -21,11 +21,15 @@ for preset in $presets; do
 	# Tests that say nothing new in another build carry the label release-only.
 	only=()
 	[ "$preset" = release ] || only=(-LE release-only)
-	ctest --preset "$preset" -j"$jobs" "${only[@]}" || failed+=("$preset")
+	results=$PWD/build/results-$preset.xml
+	rm -f "$results"
+	ctest --preset "$preset" -j"$jobs" "${only[@]}" --output-junit "$results" --test-output-size-passed 10000000 ||
+		failed+=("$preset")
+	scripts/skipped.py "$results" "$preset" || failed+=("$preset (skipped tests)")
 done
 
 if [ ${#failed[@]} != 0 ]; then
-	echo "failed in: ${failed[*]}" >&2
+	printf 'failed in: %s\n' "${failed[*]}" >&2
 	exit 1
 fi
 echo "all tests passed in: $presets"

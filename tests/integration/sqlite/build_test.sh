@@ -5,7 +5,7 @@
 set -euo pipefail
 build=$1 source=$2
 if ! GKHI_SRC_DIR=$build/src "$source/scripts/fetch-source.sh" sqlite3 >"$build/sqlite-fetch.log" 2>&1; then
-	echo "SKIP: Debian's source package sqlite3 cannot be fetched: $(tail -n 1 "$build/sqlite-fetch.log")"
+	echo "skipped: Debian's source package sqlite3 cannot be fetched: $(tail -n 1 "$build/sqlite-fetch.log")"
 	exit 77
 fi
 GKHI_SRC_DIR=$build/src cmake --build "$build" --target sqlite-example

@@ -5,7 +5,7 @@ set -euo pipefail
 export gkhi=$BUILD/bin/gkhi
 example=$BUILD/examples/sqlite
 if [ ! -x "$example/speedtest1" ]; then
-	echo "SKIP: $example/speedtest1 was not built (see sqlite.build)"
+	echo "skipped: $example/speedtest1 was not built (see sqlite.build)"
 	exit 77
 fi
 # On a memory file system where there is one: the workload forces every commit to the disk.
