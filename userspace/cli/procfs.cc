@@ -110,8 +110,11 @@ std::vector<ThreadState> ListThreads(pid_t pid) {
 std::optional<uint64_t> ReadStartTime(pid_t pid) {
   auto stat = ReadWholeFile(Proc(pid, "stat"));
   if (!stat) return std::nullopt;
-  std::string_view rest = BehindName(*stat);  // begins with field 3
+  std::string_view rest = BehindName(*stat);  // begins with field 3, the state
+  // A main thread that has ended is a zombie too, while others (field 20 counts them) run on.
+  const bool ended = !rest.empty() && rest[0] == 'Z';
   for (int field = 3; field < 22; field++) {
+    if (field == 20 && ended && NumberOf(rest, 10) <= 1) return std::nullopt;
     size_t space = rest.find(' ');
     if (space == std::string_view::npos) return std::nullopt;
     rest.remove_prefix(space + 1);

@@ -39,7 +39,7 @@ struct ThreadState {
 };
 std::vector<ThreadState> ListThreads(pid_t pid);
 
-// Field 22 of /proc/PID/stat; nothing when there is no such process.
+// Field 22 of /proc/PID/stat; nothing when there is no such process, or nothing of it but its exit status.
 std::optional<uint64_t> ReadStartTime(pid_t pid);
 
 struct Mapping {

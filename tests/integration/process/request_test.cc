@@ -6,11 +6,14 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <fstream>
+#include <thread>
 
 #include "attach.hpp"
 #include "child.hpp"
+#include "procfs.hpp"
 #include "request.hpp"
 
 namespace gkhi {
@@ -140,6 +143,39 @@ TEST_F(Request, AnExecutedProgramHasADirectoryOfItsOwn) {
   std::filesystem::copy(first->dir(), first->dir() + ".7");
   auto still = Process::Find(target.pid());
   EXPECT_FALSE(still) << "found the directory of another program: " << still->dir();
+}
+
+TEST_F(Request, AZombieIsDead) {
+  Child target({BUSY_TARGET, "-"}, {"GKHI=", "GKHI_KEEP=1"});
+  ASSERT_TRUE(target.WaitFor("ready"));
+  auto process = Process::Find(target.pid());
+  ASSERT_TRUE(process) << process.error();
+  EXPECT_TRUE(process->Alive());
+  ASSERT_EQ(kill(target.pid(), SIGKILL), 0);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(target.pid()), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(process->Alive());
+  auto buffers = Process::Find(target.pid());
+  ASSERT_TRUE(buffers) << buffers.error();
+  EXPECT_EQ(buffers->dir(), process->dir());
+}
+
+TEST_F(Request, AProcessWhoseMainThreadEndedIsNotDead) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // of this thread alone, and no catch-all of gtest in its way
+  }
+  auto main_ended = [pid] {
+    for (const ThreadState &thread : ListThreads(pid))
+      if (thread.tid == pid && thread.state == 'Z') return true;
+    return false;
+  };
+  for (int i = 0; i < 1000 && !main_ended(); i++) usleep(10'000);
+  EXPECT_TRUE(main_ended());
+  EXPECT_TRUE(ReadStartTime(pid));
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
 }
 
 // ---------------------------------------------------------------- refusals
