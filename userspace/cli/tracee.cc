@@ -108,8 +108,9 @@ Tracee::Outcome Tracee::Stop(Clock::time_point deadline) {
       if (WSTOPSIG(status) != SIGTRAP) return Outcome::kBusy;  // job control: it should not run now
       return SaveState();
     }
-    // A signal on its way to the thread, which comes first.
+    // A signal on its way to the thread, which comes first. Any stop takes back the one that was asked for.
     int sig = EventOf(status) == 0 && WSTOPSIG(status) != kSyscallStop ? WSTOPSIG(status) : 0;
+    Ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
     if (Ptrace(PTRACE_CONT, tid_, 0, sig)) return Fail();
   }
 }
@@ -161,10 +162,15 @@ Tracee::Outcome Tracee::Call(uint64_t entry, uint64_t argument, Clock::time_poin
 Tracee::Outcome Tracee::RunToEnd(Clock::time_point deadline, int *result) {
   for (;;) {
     int status = 0;
+    if (Clock::now() > deadline) {
+      Outcome outcome = StopForRestore(Clock::now() + std::chrono::seconds(5));
+      return outcome == Outcome::kDone ? Outcome::kStuck : outcome;
+    }
     if (Ptrace(PTRACE_SYSCALL, tid_, 0, 0)) return Fail();
     Outcome outcome = WaitStop(deadline, &status);
-    if (outcome == Outcome::kBusy) {
-      outcome = StopForRestore(Clock::now() + std::chrono::seconds(5));
+    if (outcome == Outcome::kBusy) {  // it runs, or sleeps in a system call
+      Ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
+      outcome = WaitForRestore(Clock::now() + std::chrono::seconds(5));
       return outcome == Outcome::kDone ? Outcome::kStuck : outcome;
     }
     if (outcome != Outcome::kDone) return outcome;
@@ -191,17 +197,25 @@ Tracee::Outcome Tracee::RunToEnd(Clock::time_point deadline, int *result) {
   }
 }
 
-// To a stop on the way out of the kernel, where it will look at the restored registers for a system call to
-// restart.
+// From a stop to one on the way out of the kernel, where it will look at the restored registers for a system
+// call to restart.
 Tracee::Outcome Tracee::StopForRestore(Clock::time_point deadline) {
   Ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
+  Ptrace(PTRACE_CONT, tid_, 0, 0);
+  return WaitForRestore(deadline);
+}
+
+// The stop that PTRACE_INTERRUPT asked of a thread that runs. To let it go before one was seen would lose it;
+// and any other stop (the end of a system call) takes it back, so that it must be asked for again.
+Tracee::Outcome Tracee::WaitForRestore(Clock::time_point deadline) {
   for (;;) {
     int status = 0;
-    Ptrace(PTRACE_CONT, tid_, 0, 0);  // fails while it runs: then the interrupt stops it
     Outcome outcome = WaitStop(deadline, &status);
     if (outcome != Outcome::kDone) return outcome;
     if (EventOf(status) == kEventStop) return Outcome::kDone;
     if (WSTOPSIG(status) == SIGSTOP) resend_stop_ = true;
+    Ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
+    Ptrace(PTRACE_CONT, tid_, 0, 0);
   }
 }
 

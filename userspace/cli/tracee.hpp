@@ -54,6 +54,7 @@ class Tracee {
   Outcome SaveState();
   Outcome RunToEnd(Clock::time_point deadline, int *result);
   Outcome StopForRestore(Clock::time_point deadline);
+  Outcome WaitForRestore(Clock::time_point deadline);
   Outcome Restore();
   bool ReadRegisters(user_regs_struct *regs);
   bool WriteRegisters(const user_regs_struct &regs);
