@@ -14,14 +14,18 @@
  *    some hosts close whatever they did not open, it is used only while it still
  *    is the same file: nothing of ours ever goes into a file of theirs;
  *  - neither a reader that went away (SIGPIPE) nor a file-size limit (SIGXFSZ)
- *    may kill the host: both are blocked, and taken back if it was us.
+ *    may kill the host: both are blocked, and taken back if it was us;
+ *  - nor may one that does not read hold it up: a full pipe, a stopped terminal
+ *    loses the line, a FIFO that nobody has open is refused.
  */
 #include <linux/time_types.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 
+#include "file.h"
 #include "port_posix.h"
 #include "sys.h"
 
@@ -128,7 +132,7 @@ static int open_target(struct port_sink *sink, const char *target)
 		return open_syslog(sink, SYSLOG_PATH);
 	if (!strncmp(target, "syslog:", 7))
 		return open_syslog(sink, target + 7);
-	fd = sys_openat(AT_FDCWD, target, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	fd = file_open(AT_FDCWD, target, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
 	return fd < 0 ? fd : move_away(fd, true);
 }
 
@@ -170,7 +174,16 @@ void port_sink_close(struct port_sink *sink)
 
 #define BIT(signal)	(1ull << ((signal) - 1))
 
-/* write() whose signals do not reach the host. */
+/* A write would wait. stderr's O_NONBLOCK is the host's own, and of all who share it. */
+static bool is_full(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	const struct timespec now = { 0, 0 };
+
+	return !sys_call6(SYS_ppoll, (long)&pfd, 1, (long)&now, 0, 8, 0);
+}
+
+/* write() that does not wait, and whose signals do not reach the host. */
 static long quiet_write(int fd, const char *text, size_t n)
 {
 	const uint64_t ours = BIT(SIGPIPE) | BIT(SIGXFSZ);
@@ -178,6 +191,8 @@ static long quiet_write(int fd, const char *text, size_t n)
 	uint64_t mask, pending = 0;
 	long done;
 
+	if (is_full(fd))
+		return -EAGAIN;
 	sys_sigmask(SIG_BLOCK, &ours, &mask);
 	(void)sys_call3(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0);
 	do

@@ -359,6 +359,45 @@ TEST_F(Printk, ReaderThatWentAwayDoesNotKill) {
   EXPECT_EQ(sigismember(&pending, SIGPIPE), 0) << "no signal is left behind";
 }
 
+// What nobody reads holds nobody up: the lines that fit are written, the others counted.
+TEST_F(Printk, FullPipesDoNotBlock) {
+  for (const bool fifo : {false, true}) {
+    const std::string path = dir_ + "/fifo";
+    int ends[2];
+    if (fifo) {
+      ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+      ends[0] = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    } else {
+      ASSERT_EQ(pipe(ends), 0);
+    }
+    const int saved = dup(STDERR_FILENO);
+    if (!fifo) {
+      dup2(ends[1], STDERR_FILENO);
+      close(ends[1]);
+    }
+    const int opened = Open(fifo ? path : "stderr");
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    ASSERT_EQ(opened, 0);
+    alarm(20);  // of a test that hangs
+    int written = 0;
+    for (int i = 0; i < 2000; i++) written += Write(1, std::string(900, 'x').c_str()) == 0;
+    EXPECT_GT(written, 10);
+    EXPECT_LT(written, 2000);
+    EXPECT_EQ(Stats().lost[GKHI_LOST_IO], 2000u - written);
+    std::string text(1 << 20, 0);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    ssize_t n = 0, got;
+    while ((got = read(ends[0], text.data(), text.size())) > 0) n += got;
+    EXPECT_GE(n, 900 * written) << "whole lines";
+    EXPECT_EQ(Write(2, "eth0"), 0) << "there is room again";
+    alarm(0);
+    channel_.backend->close(&channel_);
+    channel_.backend = nullptr;
+    close(ends[0]);
+  }
+}
+
 TEST_F(Printk, NothingGoesIntoAFileOfTheHosts) {
   ASSERT_EQ(Open(dir_ + "/log"), 0);
   for (int fd = 3; fd < 1024; fd++) close(fd);  // as daemons do
@@ -411,6 +450,8 @@ TEST_F(Printk, SyslogDatagrams) {
 TEST_F(Printk, BadTargets) {
   EXPECT_EQ(Open(dir_ + "/no/such/folder/log"), -ENOENT);
   EXPECT_EQ(Open("syslog:/" + std::string(150, 'x')), -ENAMETOOLONG);
+  ASSERT_EQ(mkfifo((dir_ + "/fifo").c_str(), 0600), 0);
+  EXPECT_EQ(Open(dir_ + "/fifo"), -ENXIO) << "nobody reads it: to wait for one would hold the host up";
 }
 
 }  // namespace
