@@ -20,8 +20,8 @@ test: deps-test all ## every test
 test-user: deps-test all ## the user-space tests alone
 	ctest --preset release -j$(JOBS)
 
-test-kernel: deps-kernel ## the kernel's ring, in QEMU
-	tests/kernel/ring_stress.sh
+test-kernel: deps-kernel ## the kernel's transports, in QEMU
+	tests/kernel/transport_stress.sh
 
 bench: deps-bench all ## build/bench/user.json
 	tests/bench/run.sh

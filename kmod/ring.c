@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ring.c - the slow half of the kernel's ring: crossing into the next packet,
- * closing one early, and the reader. ring.h has the rules (R1..R5).
+ * closing one early, and the reader. ring.h has the rules (R1..R7).
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -40,8 +40,15 @@ static u64 kring_lost(struct kring_cpu *c)
 	return sum;
 }
 
-/* Count up: a nested context may do the same between load and store, so by one instruction. */
-static void kring_count_lost(struct kring_cpu *c, enum gkhi_lost_reason reason)
+/**
+ * kring_count_lost - an event was not written
+ * @c: this cpu's stream
+ * @reason: why
+ *
+ * A nested context may do the same between load and store: so by one instruction.
+ * Context: any, preemption off.
+ */
+void kring_count_lost(struct kring_cpu *c, enum gkhi_lost_reason reason)
 {
 	asm volatile("incq %0" : "+m"(c->lost[reason]) : : "memory");
 }
@@ -57,51 +64,58 @@ static void kring_leave(struct kring_cpu *c, u32 at, u32 border, u64 time)
 	kring_commit_at(c, kring_index(c, at), border - at);
 }
 
-/*
- * R4: we own the header of the packet at @border. @sequence counts packets, modulo
- * 2^32 / subbuf words; readers extend it.
- */
-static void kring_open(struct kring_cpu *c, u32 border, u64 time, u64 count)
+/* R4: we own the header of the packet at @position. */
+static void kring_open(struct kring_cpu *c, u64 position, u64 time, u64 count)
 {
-	struct gkhi_packet *p = kring_packet(c, border);
+	struct gkhi_packet *p = kring_packet(c, position);
 
 	p->magic = GKHI_CTF_MAGIC;
 	memcpy(p->uuid, c->ring->uuid, sizeof(p->uuid));
-	p->stream_id = GKHI_STREAM_COMPACT;
+	p->stream_id = c->ring->stream_class;
 	p->timestamp_begin = time;
 	p->packet_size = (u64)c->ring->subbuf_size * 8;
-	p->packet_seq_num = border >> c->subbuf_shift;
+	p->packet_seq_num = position >> c->subbuf_shift;
 	p->count_begin = count;
 	p->cpu_id = c->cpu;
 	p->pid = 0;
 	p->generation = 0;
 	p->reserved = 0;
 	WRITE_ONCE(c->count, count);
+	WRITE_ONCE(c->opened, position);
 	WRITE_ONCE(c->deadline, time + GKHI_PACKET_MAX_TICKS);
-	kring_commit_at(c, kring_index(c, border), GKHI_PACKET_HEADER / 8);
+	kring_commit_at(c, kring_index(c, position), GKHI_PACKET_HEADER / 8);
 }
 
-/*
- * Move from @old into the next packet with @words words in it. The count is
- * extended from a reference read before the cmpxchg: a nested opener that stores
- * a later one makes our cmpxchg fail. -EAGAIN: @old is stale.
- */
+/* R6, R7: is the packet at @position in the way of nobody? */
+static bool kring_may_take(struct kring_cpu *c, u64 position)
+{
+	if (c->ring->discard && position - smp_load_acquire(&c->tail) > c->data_mask)
+		return false;
+	return kring_has(c, position, 0);
+}
+
+/* Move from @old into the next packet with @words words in it. -EAGAIN: @old is stale. */
 static int kring_cross(struct kring_cpu *c, u64 *old, u32 words, u64 time, u32 *record)
 {
-	u64 reference = READ_ONCE(c->count), count, new;
+	u64 count = READ_ONCE(c->count), position = READ_ONCE(c->opened), new;
 	u32 at = *old, border, start;
 
 	border = (at | c->subbuf_mask) + 1;
-	if (!kring_has(c, border, 0))
+	position += (u32)(border - (u32)position);
+	count += (u32)((u32)(*old >> 32) - (u32)count);
+	if (!kring_may_take(c, position))
 		return -EBUSY;
-	count = reference + (u32)((u32)(*old >> 32) - (u32)reference);
 	start = border + GKHI_PACKET_HEADER / 8;
 	new = (u64)(u32)(count + (words ? 1 : 0)) << 32 | (start + words);
 	if (!kring_take(c, old, new))
 		return -EAGAIN;
 	kring_leave(c, at, border, time);
-	kring_open(c, border, time, count);
+	kring_open(c, position, time, count);
 	*record = start;
+	/* the word is out before we look who waits; whoever comes later finds the packet */
+	smp_mb();
+	if (waitqueue_active(&c->readers))
+		irq_work_queue(&c->wakeup);
 	return 0;
 }
 
@@ -152,45 +166,97 @@ void kring_close_packet(struct kring_cpu *c)
 	} while (kring_cross(c, &old, 0, c->ring->clock(), &record) == -EAGAIN);
 }
 
+/* Words between @cursor and the open packet; @opened may lag behind the word, never run ahead of it. */
+static u64 kring_behind(struct kring_cpu *c, u64 cursor)
+{
+	u64 opened = READ_ONCE(c->opened);
+
+	smp_rmb();
+	return opened + (u32)(((u32)READ_ONCE(c->word) & ~c->subbuf_mask) - (u32)opened) - cursor;
+}
+
+/**
+ * kring_oldest - a cursor for a reader that begins now
+ * @c: a stream of any cpu
+ *
+ * Context: any.
+ * Return: the oldest packet that may still be whole, in discard mode the first
+ * that nobody consumed.
+ */
+u64 kring_oldest(struct kring_cpu *c)
+{
+	u64 head = READ_ONCE(c->opened), size = (u64)c->data_mask + 1;
+
+	if (c->ring->discard)
+		return READ_ONCE(c->tail);
+	return head < size ? 0 : head - size + c->subbuf_mask + 1;
+}
+
+/**
+ * kring_readable - would kring_read_packet() find one?
+ * @c: a stream of any cpu
+ * @cursor: as of the reader
+ *
+ * Context: any.
+ */
+bool kring_readable(struct kring_cpu *c, u64 cursor)
+{
+	u64 behind = kring_behind(c, cursor);
+
+	return behind && (behind > c->data_mask || kring_has(c, cursor, c->subbuf_mask + 1));
+}
+
 /**
  * kring_read_packet - copy the next finished packet out
  * @c: a stream of any cpu
+ * @cursor: the reader's position, in words; moves behind the packet, past those
+ *          that were overwritten (their events: count_begin tells)
  * @packet: subbuf_size bytes
- * @missed: out: packets that were overwritten before they were read
  *
- * Context: task; one reader of a stream at a time.
+ * Context: task.
  * Return: 1, or 0 when no further packet is finished.
  */
-int kring_read_packet(struct kring_cpu *c, struct gkhi_packet *packet, u64 *missed)
+int kring_read_packet(struct kring_cpu *c, u64 *cursor, struct gkhi_packet *packet)
 {
-	u32 subbuf = c->subbuf_mask + 1, size = c->data_mask + 1, head, position;
-	u64 skipped;
+	u32 subbuf = c->subbuf_mask + 1;
+	u64 size = (u64)c->data_mask + 1, behind;
 
-	*missed = 0;
 	for (;;) {
-		head = (u32)READ_ONCE(c->word) & ~c->subbuf_mask;
-		position = (u32)c->read;
-		if (position == head)
+		behind = kring_behind(c, *cursor);
+		if (!behind)
 			return 0;
 		/* the one that is open, and the one that may be taken next, are not ours */
-		if (head - position >= size) {
-			skipped = (head - position - size) / subbuf + 1;
-			c->read += skipped * subbuf;
-			*missed += skipped;
+		if (behind >= size) {
+			*cursor += ((behind - size) / subbuf + 1) * subbuf;
 			continue;
 		}
-		if (!kring_has(c, position, subbuf))
+		if (!kring_has(c, *cursor, subbuf))
 			return 0;
-		memcpy(packet, kring_packet(c, position), c->ring->subbuf_size);
+		data_race(memcpy(packet, kring_packet(c, *cursor), c->ring->subbuf_size));
 		/* Still of this lap after the copy? Then every byte of it was. */
 		smp_rmb();
-		head = (u32)READ_ONCE(c->word) & ~c->subbuf_mask;
-		if (head - position >= size)
+		if (kring_behind(c, *cursor) >= size)
 			continue;
-		packet->packet_seq_num = c->read >> c->subbuf_shift;
-		c->read += subbuf;
+		*cursor += subbuf;
 		return 1;
 	}
+}
+
+/**
+ * kring_consume - discard mode: packets before @cursor may be overwritten
+ * @c: a stream of any cpu
+ * @cursor: of the one consumer
+ *
+ * Context: task.
+ */
+void kring_consume(struct kring_cpu *c, u64 cursor)
+{
+	smp_store_release(&c->tail, cursor);
+}
+
+static void kring_wake_up(struct irq_work *work)
+{
+	wake_up_all(&container_of(work, struct kring_cpu, wakeup)->readers);
 }
 
 static void kring_start(struct kring_cpu *c, struct kring *ring, u32 cpu)
@@ -202,6 +268,8 @@ static void kring_start(struct kring_cpu *c, struct kring *ring, u32 cpu)
 	c->data_mask = words * ring->n_subbufs - 1;
 	c->subbuf_mask = words - 1;
 	c->subbuf_shift = ilog2(words);
+	init_irq_work(&c->wakeup, kring_wake_up);
+	init_waitqueue_head(&c->readers);
 	c->word = GKHI_PACKET_HEADER / 8;
 	kring_open(c, 0, ring->clock(), 0);
 }
@@ -249,6 +317,8 @@ void kring_free(struct kring *ring)
 	for_each_possible_cpu(cpu) {
 		struct kring_cpu *c = per_cpu_ptr(ring->cpu, cpu);
 
+		if (c->ring)
+			irq_work_sync(&c->wakeup);
 		vfree(c->data);
 		kvfree(c->committed);
 	}

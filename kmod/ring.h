@@ -7,9 +7,9 @@
  *   kring_reserve, _commit     any, preemption off         nested contexts of the same
  *                                                          cpu; readers on any cpu
  *   kring_close_packet         the cpu's own, irqs off     nested NMIs; readers
- *   kring_read_packet          task, may sleep             writers on any cpu; other
- *                                                          readers of the stream: the
- *                                                          caller's mutex
+ *   kring_read_packet          task, may sleep             writers on any cpu, other
+ *                                                          readers with a cursor of
+ *                                                          their own
  *
  * One u64 word per cpu holds the count of events reserved (upper half, modulo
  * 2^32) and the position in 8-byte words (lower half, modulo 2^32: it wraps only
@@ -29,6 +29,10 @@
  *     opens; it owns the tail of the packet it leaves, and writes end, content
  *     and discarded there before it commits that tail.
  *  R5 So a packet is final when its sub-buffer is complete.
+ *  R6 What 32 bits count is extended to 64 by a reference that was read before the
+ *     cmpxchg: a nested opener that stores a later one makes the cmpxchg fail.
+ *  R7 In discard mode a sub-buffer is taken only when its packet was consumed:
+ *     position + size > @tail. In overwrite mode nobody waits for a reader.
  *
  * Reservations nest like interrupts do, as a stack: at most one record per
  * context level lies open.
@@ -38,8 +42,10 @@
 
 #include <linux/cache.h>
 #include <linux/compiler.h>
+#include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include <gkhi/packet.h>
 #include <gkhi/ring.h>
@@ -55,9 +61,13 @@ struct kring;
  * @subbuf_mask: words of a sub-buffer - 1
  * @subbuf_shift: log2 of the words of a sub-buffer
  * @committed: R3, per sub-buffer
- * @count: events written, extended to 64 bits, as of some packet's opening
+ * @ring: the stream's ring
+ * @count: events written, as of some packet's opening (R6)
+ * @opened: position of the newest packet (R6)
  * @lost: events not written, by reason
- * @read: position of the next packet to read, in words, extended
+ * @tail: discard mode: position of the first packet that is not consumed
+ * @wakeup: wakes @readers, from any context
+ * @readers: wait for packets to be finished
  */
 struct kring_cpu {
 	u64 word;
@@ -70,8 +80,11 @@ struct kring_cpu {
 	u32 *committed;
 	struct kring *ring;
 	u64 count ____cacheline_aligned;
+	u64 opened;
 	u64 lost[GKHI_N_LOST_REASONS];
-	u64 read ____cacheline_aligned;
+	u64 tail ____cacheline_aligned;
+	struct irq_work wakeup;
+	wait_queue_head_t readers;
 };
 
 /**
@@ -79,6 +92,8 @@ struct kring_cpu {
  * @cpu: the streams
  * @n_subbufs: sub-buffers per stream, a power of two
  * @subbuf_size: bytes of one, a power of two
+ * @stream_class: enum gkhi_stream_class
+ * @discard: full means lost, instead of overwritten
  * @uuid: of the producer, for the packet headers
  * @clock: ticks; callable from NMI
  */
@@ -86,6 +101,8 @@ struct kring {
 	struct kring_cpu __percpu *cpu;
 	u32 n_subbufs;
 	u32 subbuf_size;
+	u32 stream_class;
+	bool discard;
 	u8 uuid[16];
 	u64 (*clock)(void);
 };
@@ -94,7 +111,11 @@ int kring_alloc(struct kring *ring);
 void kring_free(struct kring *ring);
 u64 *kring_reserve_slow(struct kring_cpu *c, u32 words, u64 *time);
 void kring_close_packet(struct kring_cpu *c);
-int kring_read_packet(struct kring_cpu *c, struct gkhi_packet *packet, u64 *missed);
+void kring_count_lost(struct kring_cpu *c, enum gkhi_lost_reason reason);
+u64 kring_oldest(struct kring_cpu *c);
+bool kring_readable(struct kring_cpu *c, u64 cursor);
+int kring_read_packet(struct kring_cpu *c, u64 *cursor, struct gkhi_packet *packet);
+void kring_consume(struct kring_cpu *c, u64 cursor);
 
 static __always_inline bool kring_take(struct kring_cpu *c, u64 *old, u64 new)
 {

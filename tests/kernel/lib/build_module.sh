@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Build sources into one module for a kernel of build/kernel/, in a folder of its own:
+#   build_module.sh KERNEL OUTDIR NAME SOURCE...       makes OUTDIR/NAME.ko
+# CC (gcc or clang-19) as the environment says; the project's headers are found.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+kernel=$1 out=$2 name=$3
+shift 3
+
+"$top/scripts/fetch-kernel.sh" "$kernel"
+cp "$@" "$out"
+objects=
+for source in "$@"; do
+	[[ $source != *.c ]] || objects+=" $(basename "$source" .c).o"
+done
+cat >"$out/Kbuild" <<KBUILD
+obj-m := $name.o
+$name-y :=$objects
+ccflags-y := -I$top/hooks/include -I$top/backends/include -I$top/kmod
+KBUILD
+make -s -C "/lib/modules/$(cat "$top/build/kernel/$kernel/release")/build" M="$out" W=1 modules
