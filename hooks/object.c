@@ -35,12 +35,6 @@ static uint32_t gkhi_object_n_pads(const struct gkhi_module *m)
 	return n;
 }
 
-/* Self-relative: the distance is from the field itself. */
-static void *gkhi_relative(const int32_t *field)
-{
-	return (char *)(uintptr_t)field + *field;
-}
-
 static struct gkhi_hook *gkhi_object_hook(const struct gkhi_object *o, const void *at)
 {
 	const char *start = o->module.hooks_start;
@@ -67,7 +61,7 @@ static int gkhi_object_entries(struct gkhi_object *o)
 	uint32_t i;
 
 	for (i = 0; i < o->n_hooks; i++, hook++) {
-		const char *name = gkhi_relative(&hook->name);
+		const char *name = gkhi_hook_name(hook);
 		struct gkhi_hook_entry *e;
 
 		if (!gkhi_name_ok(name)) {
@@ -136,9 +130,9 @@ static void gkhi_object_keys(struct gkhi_object *o)
 
 	for (i = 0; i < n; i++, key++) {
 		struct gkhi_site site = {
-			.code = gkhi_relative(&key->code),
-			.target = gkhi_relative(&key->target),
-			.hook = gkhi_object_hook(o, gkhi_relative(&key->hook)),
+			.code = gkhi_key_code(key),
+			.target = gkhi_key_target(key),
+			.hook = gkhi_object_hook(o, gkhi_key_hook(key)),
 		};
 
 		if (site.hook && site.hook->priv)

@@ -13,19 +13,22 @@
  *                kernel has its own __jump_table).
  *   gkhi_hooks   one struct gkhi_hook per hook name and object (user space:
  *                emitted from assembler in a COMDAT group, so that inline
- *                functions, templates, LTO and PIC all get exactly one).
+ *                functions, templates, LTO and PIC all get exactly one; kernel:
+ *                defined by the descriptor source).
  *   gkhi_events  one struct gkhi_event per declared event, from the descriptor
  *                source that genevent writes.
  *
- * Everything in the first three is self-relative: no dynamic relocation, no
- * text relocation, nothing for the loader to do.
+ * In user space everything in the first three is self-relative: no dynamic
+ * relocation, no text relocation, nothing for the loader to do.
  */
 #ifndef GKHI_ABI_H
 #define GKHI_ABI_H
 
 #ifdef __KERNEL__
-#include <linux/types.h>
+#include <linux/cache.h>
+#include <linux/jump_label.h>
 #include <linux/stddef.h>
+#include <linux/types.h>
 #else
 #include <stddef.h>
 #include <stdint.h>
@@ -103,7 +106,93 @@ struct gkhi_record {
 	uint8_t origin;
 };
 
-/* ------------------------------------------------ user space: key and hook */
+/* ------------------------------------------------------------- key and hook */
+
+/* gkhi_hook.mode: what the cold block does; one load of it decides. */
+enum gkhi_mode {
+	GKHI_MODE_OFF = 0,	/* nothing is recorded: a late or gated thread */
+	GKHI_MODE_CALL = 1,	/* call gkhi_hook.stub */
+	GKHI_MODE_PAD = 2,	/* run through the marker pad */
+};
+
+/* Self-relative: the distance is from the field itself. */
+static inline void *gkhi_relative(const int32_t *field)
+{
+	return (char *)(uintptr_t)field + *field;
+}
+
+#ifdef __KERNEL__
+
+struct static_call_key;
+
+/* Per cpu: what a hook did. */
+struct gkhi_count {
+	uint64_t hits;
+	uint64_t lost;
+};
+
+/*
+ * struct gkhi_key - the static key of a hook that has a jump somewhere; made by
+ * gkhi.ko from the module's jump table, one per hook.
+ */
+struct gkhi_key {
+	struct static_key *code;
+	struct gkhi_hook *hook;
+};
+
+/*
+ * struct gkhi_hook - a hook in one module; the descriptor source defines it
+ * (GKHI_INSTANCE). Fields that user space has too mean the same.
+ *
+ * @stub:       what the core wants called; the static call follows it lazily
+ * @count:      valid whenever @mode is not OFF
+ * @call_key, @call_tramp: the static call; NULL for a bare marker
+ * @call:       what the static call calls now
+ */
+struct gkhi_hook {
+	void *stub;
+	void *route;
+	uint64_t step;
+	uint16_t id;
+	uint16_t counter;
+	uint32_t mode;
+	struct gkhi_count __percpu *count;
+	uint64_t header;
+	uint64_t layout;
+	uint16_t fixed_words;
+	uint8_t flags;
+	uint8_t string_words;
+	uint32_t reserved;
+	/* second line: for switching */
+	void *priv;
+	const char *name;
+	struct static_key_false key;
+	struct static_call_key *call_key;
+	void *call_tramp;
+	void *call;
+} __aligned(64);
+
+static inline const char *gkhi_hook_name(const struct gkhi_hook *hook)
+{
+	return hook->name;
+}
+
+static inline void *gkhi_key_code(const struct gkhi_key *key)
+{
+	return key->code;
+}
+
+static inline const void *gkhi_key_target(const struct gkhi_key *key)
+{
+	return key->code;	/* anything but NULL */
+}
+
+static inline void *gkhi_key_hook(const struct gkhi_key *key)
+{
+	return key->hook;
+}
+
+#else
 
 /*
  * struct gkhi_key - one 5-byte nop that can become a jump to @target.
@@ -114,13 +203,6 @@ struct gkhi_key {
 	int32_t target;
 	int32_t hook;
 	int32_t reserved;
-};
-
-/* gkhi_hook.mode: what the cold block does; one load of it decides. */
-enum gkhi_mode {
-	GKHI_MODE_OFF = 0,	/* nothing is recorded: a late or gated thread */
-	GKHI_MODE_CALL = 1,	/* call gkhi_hook.stub */
-	GKHI_MODE_PAD = 2,	/* run through the marker pad */
 };
 
 /*
@@ -172,6 +254,28 @@ struct gkhi_hook {
 #define GKHI_HOOK_FIXED_WORDS	36
 #define GKHI_HOOK_STRING_WORDS	39
 #define GKHI_HOOK_HEADER	56
+
+static inline const char *gkhi_hook_name(const struct gkhi_hook *hook)
+{
+	return (const char *)gkhi_relative(&hook->name);
+}
+
+static inline void *gkhi_key_code(const struct gkhi_key *key)
+{
+	return gkhi_relative(&key->code);
+}
+
+static inline const void *gkhi_key_target(const struct gkhi_key *key)
+{
+	return gkhi_relative(&key->target);
+}
+
+static inline void *gkhi_key_hook(const struct gkhi_key *key)
+{
+	return gkhi_relative(&key->hook);
+}
+
+#endif
 
 #define GKHI_HOOK_F_BARE	0x01	/* states: [marker] alone: no key, no call */
 #define GKHI_HOOK_F_LOADED	0x02	/* sites load the mode, test and branch: nothing to patch */
