@@ -8,6 +8,7 @@
  *   detour_arena.c   control  memory near a module that is written here and executed there
  *   detour_code.c    control  the machine code
  *   detour_fast.c    control  the same for events that fit one restartable sequence
+ *   detour_string.c  control  its string
  *   detour_entry.S   event    saves the registers, calls detour_run.c
  *   detour_run.c     event    interprets the locations, builds the frame, dispatches
  *   detour_read.c    event    reads that cannot fault
@@ -84,6 +85,7 @@ struct detour {
 	uint32_t bytes;			/* of this allocation */
 	uint16_t fixed_words;
 	uint16_t n_tails;
+	uint8_t string_words;		/* gkhi_event_string_words() */
 	bool flags_live;		/* the pad does not clobber them */
 	bool trusted;			/* pointers are the program's own arguments: as a stub reads them */
 	uint16_t n_args;

@@ -67,6 +67,14 @@ void code_land(struct code *c, uint8_t *from)
 		memcpy(from, &distance, sizeof(distance));
 }
 
+void code_slow(struct code *c)
+{
+	if (c->n_slow == CODE_SLOW_MAX)
+		c->failed = true;
+	else
+		c->slow[c->n_slow++] = code_forward(c);
+}
+
 void code_save_flags(struct code *c)
 {
 	CODE(c, "\x48\x8d\x64\x24\x80"			/* lea -128(%rsp),%rsp */

@@ -8,12 +8,17 @@
 /*
  * struct code - where instructions go. Written at @at, executed @delta further on.
  * @entry:  where a pad shall jump
+ * @slow:   jumps of the fast sequence to what comes behind it
  * @failed: it did not fit, or a displacement was out of reach: nothing is used
  */
+#define CODE_SLOW_MAX	8u
+
 struct code {
 	uint8_t *start, *at, *end;
 	intptr_t delta;
 	uintptr_t entry;
+	uint8_t *slow[CODE_SLOW_MAX];
+	unsigned int n_slow;
 	bool failed;
 };
 
@@ -35,6 +40,9 @@ void code_rel32(struct code *c, uintptr_t target);
 uint8_t *code_forward(struct code *c);
 void code_land(struct code *c, uint8_t *from);
 
+/* The distance of a jump, to be put behind its opcode, that leaves the fast sequence. */
+void code_slow(struct code *c);
+
 /* Skip the red zone; save rax and the flags. And back. */
 void code_save_flags(struct code *c);
 void code_restore_flags(struct code *c);
@@ -42,5 +50,14 @@ void code_restore_flags(struct code *c);
 /* detour_fast.c: false: the event does not fit, nothing was written. */
 bool detour_fast_fits(const struct detour *d);
 void detour_fast(struct code *c, const struct detour *d);
+
+/*
+ * detour_string.c: the string behind the fixed part. Its registers are saved below
+ * rsp; detour_string_data() goes in front of the code, at 16 bytes.
+ */
+void detour_string_data(struct code *c);
+void detour_string_save(struct code *c);
+void detour_string_restore(struct code *c);
+void detour_string_copy(struct code *c, unsigned int words, uintptr_t data);
 
 #endif

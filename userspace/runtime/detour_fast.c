@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * detour_fast.c - the detour of an event that is a fixed part alone: the sequence
- * of sequence.h, written out with the operands where this pad has them. Control
- * lock held.
+ * detour_fast.c - the detour of an event that is a fixed part alone, or with one
+ * string behind it: the sequence of sequence.h, written out with the operands where
+ * this pad has them. Control lock held.
  *
  *   skip the red zone, save rax (and the flags where they are live), rdx, rsi, rdi
  *   rsi = stream, rdi = next commit word, rdx = record, rax = anything
+ *   scalars first: they may be in registers that the string's copy needs
  *   restore, jump behind the pad
  *   slow: restore, go on into the generic detour
  *
@@ -101,10 +102,14 @@ static void save(struct code *c, const struct detour *d)
 	else
 		CODE(c, "\x48\x8d\x64\x24\x80\x50");	/* lea -128(%rsp),%rsp; push %rax */
 	CODE(c, "\x52\x56\x57");			/* push %rdx, %rsi, %rdi */
+	if (d->string_words)
+		detour_string_save(c);
 }
 
 static void restore(struct code *c, const struct detour *d)
 {
+	if (d->string_words)
+		detour_string_restore(c);
 	CODE(c, "\x5f\x5e\x5a");			/* pop %rdi, %rsi, %rdx */
 	if (d->flags_live)
 		code_restore_flags(c);
@@ -200,14 +205,10 @@ static void load_immediate(struct code *c, const struct detour_arg *arg)
 	}
 }
 
-static void copy_operand(struct code *c, const struct detour *d, const struct detour_arg *arg)
+/* rax = the operand; anywhere but in a vector register */
+static void load_operand(struct code *c, const struct detour *d, const struct detour_arg *arg)
 {
-	int32_t disp = 8 + arg->offset;		/* behind the header word */
-
 	switch (arg->loc.kind) {
-	case GKHI_LOCATION_XMM:
-		store_vector(c, arg, disp);
-		return;
 	case GKHI_LOCATION_IMM:
 		load_immediate(c, arg);
 		break;
@@ -215,12 +216,30 @@ static void copy_operand(struct code *c, const struct detour *d, const struct de
 		load_memory(c, d, arg);
 		break;
 	default:
-		if (!is_scratch(arg->loc.reg) && arg->loc.reg != RSP && arg->size <= arg->load && !arg->is_bool) {
-			store_register(c, arg, arg->loc.reg, disp);
-			return;
-		}
 		load_register(c, d, arg);
 	}
+}
+
+/* Can the value be stored from where it is? */
+static bool is_at_hand(const struct detour_arg *arg)
+{
+	return arg->loc.kind == GKHI_LOCATION_REG && !is_scratch(arg->loc.reg) && arg->loc.reg != RSP &&
+	       arg->size <= arg->load && !arg->is_bool;
+}
+
+static void copy_operand(struct code *c, const struct detour *d, const struct detour_arg *arg)
+{
+	int32_t disp = 8 + arg->offset;		/* behind the header word */
+
+	if (arg->loc.kind == GKHI_LOCATION_XMM) {
+		store_vector(c, arg, disp);
+		return;
+	}
+	if (is_at_hand(arg)) {
+		store_register(c, arg, arg->loc.reg, disp);
+		return;
+	}
+	load_operand(c, d, arg);
 	if (arg->is_bool)
 		CODE(c, "\x48\x85\xc0\x0f\x95\xc0");	/* test %rax,%rax; setne %al */
 	store_register(c, arg, RAX, disp);
@@ -252,33 +271,39 @@ static void hook_insn(struct code *c, const struct detour *d, const struct insn 
 	insn_rip(c, in, reg, (uintptr_t)d->hook + field);
 }
 
-/* rsi = stream, rdi = commit word, rax and rdx = clock. @slow: jumps to mend. */
-static void find_stream(struct code *c, const struct detour *d, uint8_t **slow)
+/* rsi = stream, rdi = commit word, rax and rdx = clock */
+static void find_stream(struct code *c, const struct detour *d)
 {
 	hook_insn(c, d, &(struct insn){ .opcode = 0x8b, .wide = true }, RSI, SEQ_HOOK_ROUTE);
 	CODE(c, "\x64\x8b\x3c\x25");			/* mov %fs:cpu,%edi */
 	code_u32(c, (uint32_t)(gkhi_rseq_offset + SEQ_RSEQ_CPU));
 	CODE(c, "\x0f\x31");				/* rdtsc */
 	CODE(c, "\x3b\x3e\x0f\x83");			/* cmp n_cpus[compact](%rsi),%edi; jae */
-	slow[0] = code_forward(c);
+	code_slow(c);
 	CODE(c, "\x48\x8b\x74\xfe\x40"			/* mov cpu(%rsi,%rdi,8),%rsi */
 		"\x48\x8b\x3e"				/* mov commit(%rsi),%rdi */
 		"\x39\x56\x08\x0f\x86");		/* cmp %edx,deadline(%rsi); jbe */
-	slow[1] = code_forward(c);
+	code_slow(c);
 }
 
-/* rdi = next commit word, rdx = the record, its header written. */
-static void take_record(struct code *c, const struct detour *d, uint8_t **slow)
+/* Bytes to be left in the packet: a string's last store may be a word longer than what it may need. */
+static uint32_t room(const struct detour *d)
+{
+	return 8u * (1u + d->fixed_words) + (d->string_words ? 8u * (1u + d->string_words) : 0);
+}
+
+/* rdi = next commit word, with the fixed part; rdx = the record, its header written. */
+static void take_record(struct code *c, const struct detour *d)
 {
 	CODE(c, "\x48\xc1\xe2\x30"			/* shl $48,%rdx */
 		"\x48\xc1\xe0\x10"			/* shl $16,%rax */
 		"\x48\x09\xd0");			/* or %rdx,%rax */
 	hook_insn(c, d, &(struct insn){ .opcode = 0x0b, .wide = true }, RAX, SEQ_HOOK_HEADER);
-	CODE(c, "\x89\xfa");				/* mov %edi,%edx */
-	hook_insn(c, d, &(struct insn){ .opcode = 0x03, .wide = true }, RDI, SEQ_HOOK_STEP);
+	insn_mem(c, &(struct insn){ .opcode = 0x8d }, RDX, RDI, (int32_t)room(d));	/* lea room(%rdi),%edx */
 	CODE(c, "\x31\xfa"				/* xor %edi,%edx */
 		"\x3b\x56\x0c\x0f\x83");		/* cmp subbuf_size(%rsi),%edx; jae */
-	slow[2] = code_forward(c);
+	code_slow(c);
+	hook_insn(c, d, &(struct insn){ .opcode = 0x03, .wide = true }, RDI, SEQ_HOOK_STEP);
 	CODE(c, "\x89\xfa\x48\x8d\x94\x16");		/* mov %edi,%edx; lea data(%rsi,%rdx),%rdx */
 	code_u32(c, (uint32_t)(SEQ_RC_DATA - 8 * d->fixed_words));
 	CODE(c, "\x48\x89\x02");			/* mov %rax,(%rdx) */
@@ -301,9 +326,14 @@ struct sequence_bounds {
 	uint64_t start, length, abort;
 };
 
-static bool operand_fits(const struct detour_arg *arg)
+/* A string that may be anything is asked for page by page: by the generic detour. */
+static bool operand_fits(const struct detour *d, const struct detour_arg *arg)
 {
-	if (arg->kind != DETOUR_SCALAR || arg->loc.n_steps || arg->loc.width || arg->loc.reg_shift)
+	if (arg->loc.n_steps || arg->loc.width || arg->loc.reg_shift)
+		return false;
+	if (arg->kind == DETOUR_STRING)
+		return d->trusted && arg->loc.kind != GKHI_LOCATION_XMM;
+	if (arg->kind != DETOUR_SCALAR)
 		return false;
 	if (arg->loc.kind == GKHI_LOCATION_XMM)
 		return arg->size == arg->load;
@@ -317,20 +347,42 @@ bool detour_fast_fits(const struct detour *d)
 
 	if (!gkhi_rseq_offset || gkhi_rseq_offset != (int32_t)gkhi_rseq_offset)
 		return false;
-	if (d->n_tails || d->fixed_words > GKHI_STUB_WORDS)
+	if (d->n_tails != !!d->string_words || d->fixed_words > GKHI_STUB_WORDS)
 		return false;
 	for (i = 0; i < d->n_args; i++)
-		if (!operand_fits(&d->arg[i]))
+		if (!operand_fits(d, &d->arg[i]))
 			return false;
 	return true;
+}
+
+static void copy_operands(struct code *c, const struct detour *d, uintptr_t string_data)
+{
+	const struct detour_arg *string = NULL;
+	unsigned int i;
+
+	for (i = 0; i < d->n_args; i++) {
+		if (d->arg[i].kind == DETOUR_STRING)
+			string = &d->arg[i];
+		else
+			copy_operand(c, d, &d->arg[i]);
+	}
+	if (!string)
+		return;
+	load_operand(c, d, string);
+	insn_mem(c, &(struct insn){ .opcode = 0x8d, .wide = true }, RDX, RDX, 8 * (1 + d->fixed_words));
+	detour_string_copy(c, d->string_words, string_data);
 }
 
 void detour_fast(struct code *c, const struct detour *d)
 {
 	struct sequence_bounds bounds = { 0 };
-	uint8_t *at_bounds = c->at, *slow[3];
+	uintptr_t string_data = code_here(c);
+	uint8_t *at_bounds;
 	unsigned int i;
 
+	if (d->string_words)
+		detour_string_data(c);
+	at_bounds = c->at;
 	code_put(c, &bounds, sizeof(bounds));
 	c->entry = code_here(c);
 	save(c, d);
@@ -338,11 +390,10 @@ void detour_fast(struct code *c, const struct detour *d)
 	CODE(c, "\x64\x48\x89\x04\x25");		/* mov %rax,%fs:rseq_cs */
 	code_u32(c, (uint32_t)(gkhi_rseq_offset + SEQ_RSEQ_CS));
 	bounds.start = code_here(c);
-	find_stream(c, d, slow);
-	take_record(c, d, slow);
+	find_stream(c, d);
+	take_record(c, d);
 	clear_gaps(c, d);
-	for (i = 0; i < d->n_args; i++)
-		copy_operand(c, d, &d->arg[i]);
+	copy_operands(c, d, string_data);
 	CODE(c, "\x48\x89\x3e");			/* mov %rdi,commit(%rsi): published */
 	bounds.length = code_here(c) - bounds.start;
 	count_hit(c, d);
@@ -352,8 +403,8 @@ void detour_fast(struct code *c, const struct detour *d)
 	CODE(c, "\x0f\xb9\x3d");			/* ud1: the signature disassembles */
 	code_u32(c, SEQ_RSEQ_SIG);
 	bounds.abort = code_here(c);
-	for (i = 0; i < 3; i++)
-		code_land(c, slow[i]);
+	for (i = 0; i < c->n_slow; i++)
+		code_land(c, c->slow[i]);
 	restore(c, d);				/* and on into the generic detour */
 	if (!c->failed)
 		memcpy(at_bounds, &bounds, sizeof(bounds));

@@ -232,6 +232,7 @@ int detour_match(const struct gkhi_record *record, struct gkhi_hook *hook, const
 	d->resume = (uintptr_t)&record->pad + (intptr_t)record->pad + GKHI_PAD_LEN;
 	d->fixed_words = event->fixed_words;
 	d->n_tails = event->n_tails;
+	d->string_words = gkhi_event_string_words(event);
 	d->frame_bytes = (8u * (event->fixed_words + event->n_tails) + 15) & ~15u;
 	d->flags_live = record->origin != GKHI_ORIGIN_MACRO;
 	d->trusted = record->origin == GKHI_ORIGIN_MACRO;

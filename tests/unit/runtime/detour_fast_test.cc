@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The specialised detour: one restartable sequence into a stream made by hand, compared with
 // what the generic detour does with the same record; and what sends it the slow way.
-#include <gkhi/channel.h>
-#include <gtest/gtest.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/rseq.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cstring>
-#include <map>
-#include <random>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "detour_util.hpp"
+#include "detour_fast_util.hpp"
 
 extern "C" {
-#include "port_posix.h"
-#include "sequence.h"
-
-struct ProbeState {
-  uint64_t r[16];
-  uint64_t flags, unused;
-  uint8_t xmm[16][16];
-  uint64_t red[16];
-};
-ProbeState detour_probe_in, detour_probe_out;
-extern char detour_probe_pad[], detour_loop_pad[];
-void detour_probe(void);
+extern char detour_loop_pad[];
 void detour_loop(uint64_t a, uint64_t n);
-ptrdiff_t gkhi_rseq_offset;
 }
 
 // A loop round a pad with a in rbx and b = ~a in r12.
@@ -43,141 +18,10 @@ __asm__(
     ".p2align 3,,4\ndetour_loop_pad: .byte 0x0f,0x1f,0x44,0,0\n"
     "inc %rbx\ndec %rsi\njnz 1b\npop %r12\npop %rbx\nret\n");
 
-using detour_test::Argument;
-using detour_test::Event;
-using detour_test::Record;
-using SitePatch = struct port_patch;
-
 namespace {
 
-constexpr uint64_t kFlagsMask = 0x8d5;  // CF PF AF ZF SF OF
-constexpr uint32_t kSubbuf = 1u << 16;
-const int kCpus = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));
-
-gkhi_hook hook;
-unsigned frame_words;
-uint64_t frame[64];
-uint64_t dispatched;
-
-}  // namespace
-
-extern "C" __attribute__((target("general-regs-only"))) void gkhi_dispatch(gkhi_hook *,
-                                                                           const uint64_t *from) {
-  for (unsigned i = 0; i < frame_words; i++) frame[i] = from[i];
-  __atomic_fetch_add(&dispatched, 1, __ATOMIC_RELAXED);
-}
-
-namespace {
-
-// One stream for every cpu: counters, struct gkhi_ring_cpu, data of @size bytes.
-class Ring {
- public:
-  explicit Ring(uint32_t size = kSubbuf) : size_(size) {
-    route_ = static_cast<gkhi_route *>(
-        calloc(1, sizeof(gkhi_route) + static_cast<size_t>(kCpus) * sizeof(gkhi_ring_cpu *)));
-    route_->n_cpus[GKHI_STREAM_COMPACT] = static_cast<uint32_t>(kCpus);
-    const size_t counters = static_cast<size_t>(-SEQ_RC_HITS);
-    for (int cpu = 0; cpu < kCpus; cpu++) {
-      char *area = static_cast<char *>(mmap(nullptr, counters + SEQ_RC_DATA + size, PROT_READ | PROT_WRITE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-      auto *rc = reinterpret_cast<gkhi_ring_cpu *>(area + counters);
-      route_->cpu[cpu] = rc;
-      rc->deadline = ~0u;
-      rc->subbuf_size = size;
-      rc->commit = GKHI_PACKET_HEADER - 8;
-    }
-  }
-  ~Ring() {
-    for (int cpu = 0; cpu < kCpus; cpu++)
-      munmap(reinterpret_cast<char *>(route_->cpu[cpu]) + SEQ_RC_HITS, -SEQ_RC_HITS + SEQ_RC_DATA + size_);
-    free(route_);
-  }
-  gkhi_route *route() { return route_; }
-  gkhi_ring_cpu *cpu(int i) { return route_->cpu[i]; }
-  // The last record's words, header first.
-  const uint64_t *Last(int i, unsigned words) {
-    return reinterpret_cast<const uint64_t *>(Data(i) + static_cast<uint32_t>(cpu(i)->commit) + 8 -
-                                              8 * words);
-  }
-  const char *Data(int i) { return reinterpret_cast<const char *>(cpu(i)) + SEQ_RC_DATA; }
-  uint64_t Hits() {
-    uint64_t sum = 0;
-    for (int i = 0; i < kCpus; i++)
-      sum += reinterpret_cast<const uint64_t *>(reinterpret_cast<const char *>(cpu(i)) + SEQ_RC_HITS)[5];
-    return sum;
-  }
-  uint64_t Committed() {
-    uint64_t sum = 0;
-    for (int i = 0; i < kCpus; i++) sum += gkhi_commit_count(cpu(i)->commit);
-    return sum;
-  }
-
- private:
-  uint32_t size_;
-  gkhi_route *route_;
-};
-
-void SetHook(Ring *ring, unsigned words) {
-  hook.route = ring->route();
-  hook.step = gkhi_commit_step(1 + words);
-  hook.counter = 5;
-  hook.header = 5;
-  hook.fixed_words = static_cast<uint16_t>(words);
-}
-
-std::map<char *, const void *> installed;  // per pad: the jump that is there
-
-void Install(char *pad, const void *entry) {
-  const void *&ours = installed[pad];
-  SitePatch p = {pad, entry, ours, 0};
-  ASSERT_EQ(port_patch(&p, 1), 0) << p.status;
-  ours = entry;
-}
-
-const void *Make(char *pad, Event &event, const std::vector<Argument> &arguments, gkhi_site_origin origin) {
-  Record record(pad, arguments, origin);
-  const void *entry = nullptr;
-  gkhi_why why = GKHI_WHY_OK;
-  EXPECT_EQ(port_detour(record.get(), &hook, event.get(), &entry, &why), 0);
-  return entry;
-}
-
-void PinTo(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
-}
-
-class Fast : public testing::Test {
+class Equal : public Fast {
  protected:
-  void SetUp() override {
-    if (__rseq_size == 0) GTEST_SKIP() << "no restartable sequences here";
-    gkhi_rseq_offset = __rseq_offset;
-    CPU_ZERO(&all_);
-    sched_getaffinity(0, sizeof(all_), &all_);
-    for (cpu_ = 0; !CPU_ISSET(cpu_, &all_);) cpu_++;
-    PinTo(cpu_);
-  }
-  void TearDown() override {
-    for (auto &i : installed) Install(i.first, nullptr);
-    sched_setaffinity(0, sizeof(all_), &all_);
-  }
-  void RandomState() {
-    for (uint64_t &r : detour_probe_in.r) r = rng_();
-    detour_probe_in.flags = 0x202 | (rng_() & kFlagsMask);
-    for (auto &x : detour_probe_in.xmm)
-      for (uint8_t &b : x) b = static_cast<uint8_t>(rng_());
-    for (uint64_t &r : detour_probe_in.red) r = rng_();
-  }
-  static void ExpectUndisturbed(bool flags) {
-    for (int i = 0; i < 16; i++) EXPECT_EQ(detour_probe_out.r[i], detour_probe_in.r[i]) << "register " << i;
-    if (flags) {
-      EXPECT_EQ(detour_probe_out.flags & kFlagsMask, detour_probe_in.flags & kFlagsMask);
-    }
-    EXPECT_EQ(memcmp(detour_probe_out.xmm, detour_probe_in.xmm, sizeof(detour_probe_in.xmm)), 0);
-    EXPECT_EQ(memcmp(detour_probe_out.red, detour_probe_in.red, sizeof(detour_probe_in.red)), 0);
-  }
   // Through the fast sequence and, with a route without cpus, through the generic detour: the same words.
   void Both(Event &event, const std::vector<Argument> &arguments, gkhi_site_origin origin) {
     Ring ring;
@@ -205,10 +49,6 @@ class Fast : public testing::Test {
     ASSERT_EQ(dispatched, before + 1);
     for (unsigned i = 0; i < words; i++) EXPECT_EQ(fast[1 + i], frame[i]) << "word " << i;
   }
-
-  std::mt19937_64 rng_{7};
-  cpu_set_t all_;
-  int cpu_ = 0;
 };
 
 const char *kNames[4][16] = {{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10",
@@ -220,7 +60,7 @@ const char *kNames[4][16] = {{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "
                              {"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil", "r8b", "r9b", "r10b",
                               "r11b", "r12b", "r13b", "r14b", "r15b"}};
 
-TEST_F(Fast, RandomOperandsEqualTheGenericDetour) {
+TEST_F(Equal, RandomOperandsEqualTheGenericDetour) {
   static uint64_t memory[8];
   for (int round = 0; round < 1500; round++) {
     RandomState();
@@ -265,7 +105,7 @@ TEST_F(Fast, RandomOperandsEqualTheGenericDetour) {
   }
 }
 
-TEST_F(Fast, FloatsFromVectorRegisters) {
+TEST_F(Equal, FloatsFromVectorRegisters) {
   for (int i = 0; i < 16; i++) {
     RandomState();
     Event event;
@@ -278,7 +118,7 @@ TEST_F(Fast, FloatsFromVectorRegisters) {
   }
 }
 
-TEST_F(Fast, TheStackPointerItself) {
+TEST_F(Equal, TheStackPointerItself) {
   RandomState();
   Event event;
   event.Scalar("sp", 'u', 8).Scalar("low", 'u', 4).Scalar("r", 'u', 4);
@@ -286,7 +126,7 @@ TEST_F(Fast, TheStackPointerItself) {
   Both(event, {{'u', 8, "sp", "%rsp"}, {'u', 4, "low", "%esp"}, {'u', 8, "r", "%rdi"}}, GKHI_ORIGIN_MACRO);
 }
 
-TEST_F(Fast, NoFieldsAtAll) {
+TEST_F(Equal, NoFieldsAtAll) {
   RandomState();
   Event event;
   Both(event, {}, GKHI_ORIGIN_PASS);
