@@ -3,11 +3,13 @@
 """Runs what a page shows, and holds what it shows against what comes.
 
     pages.py SOURCE BUILD PAGE          e.g. docs/tasks/record.md
+    pages.py SOURCE BUILD README.md demo    its `make demo`
 
 Each ```console block is a terminal: what stands behind "$ " is run by bash, in one folder per page, with build/ in it; the
 lines below must be what it prints. "..." stands for any number of lines, "^C" for an interrupt after two seconds. Numbers may
 differ, but in the README's own program the counts may not. 4711 is the pid of ./server, which runs in the background, unless
 the page itself starts one. A ```c or ```yaml block of the README must stand so in examples/hello/.
+Every `make TARGET` of the README is a target; what `make test` ends with is suite.summary's.
 """
 import os
 import pathlib
@@ -158,11 +160,36 @@ def check_excerpt(source, block):
             fail(f"no '{line}' there in examples/hello/")
 
 
+def check_demo(source, build, shown):
+    demo = subprocess.run([source / "examples/sqlite/demo.sh"], env=dict(os.environ, BUILD=str(build)), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(demo.stdout)
+    if demo.returncode:
+        fail(f"the demo ends with {demo.returncode}")
+    wanted, found = ([normal(line, False) for line in lines] for lines in (shown, demo.stdout.splitlines()))
+    if not same(wanted, found):
+        fail("the demo prints otherwise; wanted:\n" + "\n".join(wanted))
+
+
+def check_targets(source, text):
+    for target in sorted(set(re.findall(r"(?:`|\$ |\" )make ([a-z-]+)", text))):
+        if subprocess.run(["make", "-n", target], cwd=source, stdout=subprocess.DEVNULL).returncode:
+            fail(f"no make {target}")
+
+
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     source, build, page = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
-    blocks = BLOCK.findall((source / page).read_text())
+    page_text = (source / page).read_text()
+    blocks = BLOCK.findall(page_text)
+    if sys.argv[4:] == ["demo"]:
+        shown = [text for kind, text in blocks if kind == "console" and text.startswith("$ make demo\n")]
+        if not shown:
+            fail(f"{page}: shows nothing of `make demo`")
+        return check_demo(source, build, commands(shown[0])[0][1])
+    if page == "README.md":
+        check_targets(source, page_text)
     consoles = [text for kind, text in blocks if kind == "console" and not re.match(r"\$ make ", text)]
     if not consoles:
         fail(f"{page}: no console block in it")
