@@ -62,6 +62,11 @@ std::string RecordHead(const Pad &pad, bool kernel) {
          Quoted(pad.file) + "\n";
 }
 
+// Tells the kernel's objtool that the address of the pad, which the record holds, is no target of indirect
+// calls: it would complain of data that points to code without endbr (validate_ibt() in
+// tools/objtool/check.c).
+constexpr char kNoIndirectTarget[] = ".pushsection .discard.noendbr\n.long 990b\n.popsection\n";
+
 // Collects the operands of one pad and writes the argument part of its record.
 class Operands {
  public:
@@ -155,7 +160,8 @@ CallInst *EmitPad(IRBuilder<> &builder, const Pad &pad) {
   for (const RecordValue &argument : pad.arguments) operands.Add(argument);
   std::string text = (kernel ? "" : HookText(*pad.event)) +
                      ".p2align 3,,4\n.Lgkhi_pad${:uid}:\n990:\n.byte 0x0f,0x1f,0x44,0x00,0x00\n" +
-                     RecordHead(pad, kernel) + operands.text_ + ".balign 4\n992:\n.popsection\n";
+                     RecordHead(pad, kernel) + operands.text_ + ".balign 4\n992:\n.popsection\n" +
+                     (kernel ? kNoIndirectTarget : "");
   auto *type = FunctionType::get(builder.getVoidTy(), operands.types_, false);
   InlineAsm *assembler = InlineAsm::get(type, text, operands.constraints_, /*hasSideEffects=*/true);
   CallInst *call = builder.CreateCall(assembler, operands.values_);
