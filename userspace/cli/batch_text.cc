@@ -11,6 +11,7 @@
 namespace gkhi::cli {
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r";
 constexpr const char *kStates[] = {"disabled", "static", "marker"};
 
 template <size_t N>
@@ -20,7 +21,6 @@ std::string Text(const char (&text)[N]) {
 
 std::vector<std::string_view> Words(std::string_view text) {
   std::vector<std::string_view> words;
-  constexpr std::string_view kBlanks = " \t\r";
   for (size_t at = text.find_first_not_of(kBlanks); at != text.npos;
        at = text.find_first_not_of(kBlanks, at)) {
     const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
@@ -30,12 +30,29 @@ std::vector<std::string_view> Words(std::string_view text) {
   return words;
 }
 
+// Where the first statement ends: before ";", a line end, or a "#" that begins a word.
+size_t StatementEnd(std::string_view batch) {
+  for (size_t i = 0; i < batch.size(); i++) {
+    if (batch[i] == ';' || batch[i] == '\n') return i;
+    if (batch[i] == '#' && (i == 0 || kBlanks.find(batch[i - 1]) != kBlanks.npos)) return i;
+  }
+  return batch.size();
+}
+
 // A statement about hooks, whose channel nobody has chosen.
 bool WantsChannel(std::string_view statement) {
   const std::vector<std::string_view> words = Words(statement);
   if (words.empty() || words[0] == "channel") return false;
   return std::none_of(words.begin(), words.end(),
                       [](std::string_view word) { return word.substr(0, 8) == "channel="; });
+}
+
+// It only says which hooks: "provider:*".
+bool WantsState(std::string_view statement) {
+  const std::vector<std::string_view> words = Words(statement);
+  return std::none_of(words.begin(), words.end(), [](std::string_view word) {
+    return word[0] == '+' || word == "-" || word.find('=') != word.npos;
+  });
 }
 
 bool Routes(const gkhi_control_hook &hook, std::string_view channel) {
@@ -48,19 +65,17 @@ bool Routes(const gkhi_control_hook &hook, std::string_view channel) {
 std::string RouteTo(std::string_view batch, std::string_view channel) {
   std::string out;
   while (!batch.empty()) {
-    const size_t end = std::min(batch.find_first_of(";\n#"), batch.size());
+    const size_t end = StatementEnd(batch);
     const std::string_view statement = batch.substr(0, end);
+    const bool comment = end < batch.size() && batch[end] == '#';
     out += statement;
-    if (WantsChannel(statement)) out += fmt::format(" channel={}", channel);
+    if (WantsChannel(statement))
+      out += fmt::format("{} channel={}{}", WantsState(statement) ? " +on" : "", channel, comment ? " " : "");
     batch.remove_prefix(end);
     // A comment goes on to the end of its line.
-    const size_t comment = !batch.empty() && batch[0] == '#' ? std::min(batch.find('\n'), batch.size()) : 0;
-    out += batch.substr(0, comment);
-    batch.remove_prefix(comment);
-    if (!batch.empty()) {
-      out += batch[0];
-      batch.remove_prefix(1);
-    }
+    const size_t rest = std::min(comment ? batch.find('\n') : 0, batch.size());
+    out += batch.substr(0, std::min(rest + 1, batch.size()));
+    batch.remove_prefix(std::min(rest + 1, batch.size()));
   }
   return out;
 }

@@ -11,7 +11,8 @@
 
 namespace gkhi::cli {
 
-// The batch with " channel=NAME" behind every statement about hooks that names no channel of its own.
+// The batch with " channel=NAME" behind every statement about hooks that names no channel of its own, and
+// "+on" behind those that say nothing but which hooks.
 std::string RouteTo(std::string_view batch, std::string_view channel);
 
 // The batch that takes back what RouteTo() did: hooks that go to @channel in @now get the state and channels

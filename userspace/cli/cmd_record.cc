@@ -40,7 +40,7 @@ Options ReadOptions(const Args &args) {
   options.subbuf_size = args.Get("subbuf-size").value_or("256K");
   options.n_subbufs = args.Get("subbufs").value_or("16");
   options.strict = args.Has("strict");
-  options.batch = fmt::format("{}", fmt::join(args.All("event"), "; "));
+  options.batch = fmt::format("{}", fmt::join(args.All("event"), "\n"));  // one may end with a comment
   const char *environment = getenv("GKHI");
   if (options.batch.empty())
     options.batch = environment != nullptr && *environment ? environment : kDefaultBatch;
@@ -260,8 +260,10 @@ const Command &RecordVerb() {
       "run. The exit status is that of CMD, 128 + N when signal N killed it. With -p it attaches to running "
       "processes\n"
       "instead, until ^C or their end, and leaves their hooks as they were.\n\n"
-      "Hooks: the batches given with -e; without one those of $GKHI; else everything is on ('*:*=on').\n"
-      "docs/control.md has the grammar. Buffers discard events, and count them, when they are full: the last "
+      "Hooks: the batches given with -e, where names alone are switched on; without one those of $GKHI; "
+      "else\n"
+      "everything is on ('*:*=on'). docs/control.md has the grammar. Buffers discard events, and count them, "
+      "when they are full: the last "
       "line says\n"
       "how many, and larger buffers help (--subbufs, --subbuf-size).\n\n"
       "A trace that is already in the output folder is kept as FOLDER.old.",

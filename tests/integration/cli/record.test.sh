@@ -25,6 +25,12 @@ code 0 "$BIN/gkhi" report --json "$trace"
 same "$(jq -s 'map(select(.event == "tick") | .fields.count) | add' "$work/out")" 500500
 [ "$(babeltrace2 "$trace" 2>&1 | wc -l)" = 1001 ] || fail "babeltrace2 counts otherwise"
 
+# Names alone are switched on; a comment ends with its batch.
+code 0 "$BIN/gkhi" record -o "$trace" -e 'ticker:end # the last' -e ticker:tick -- "$BIN/ticker" 5
+same "$(tail -1 "$work/err")" "gkhi record: 6 events from 1 process, no event lost, *"
+code 0 "$BIN/gkhi" record -o "$trace" -e ticker:end -- "$BIN/ticker" 5
+same "$(tail -1 "$work/err")" "gkhi record: 1 event from 1 process, no event lost, *"
+
 # Children are recorded too, each as a producer of its own; signals and statuses go through.
 # shellcheck disable=SC2016
 code 0 "$BIN/gkhi" record -o "$trace" -- sh -c '"$0" 10 & "$0" 20; wait' "$BIN/ticker"

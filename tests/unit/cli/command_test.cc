@@ -91,7 +91,12 @@ TEST(Batch, EveryStatementAboutHooksGetsTheChannel) {
   EXPECT_EQ(RouteTo("channel x mode=discard; a=static", "rec"),
             "channel x mode=discard; a=static channel=rec");
   EXPECT_EQ(RouteTo("a=static # why; not\nb=marker", "rec"),
-            "a=static  channel=rec# why; not\nb=marker channel=rec");
+            "a=static  channel=rec # why; not\nb=marker channel=rec");
+  EXPECT_EQ(RouteTo("#a;b\nc=on;#d\ne=on", "rec"), "#a;b\nc=on channel=rec;#d\ne=on channel=rec");
+  EXPECT_EQ(RouteTo("channel x target=/t/a#1; b=on", "rec"), "channel x target=/t/a#1; b=on channel=rec");
+  EXPECT_EQ(RouteTo("a", "rec"), "a +on channel=rec");
+  EXPECT_EQ(RouteTo("a:* file x.c line 1-9 # all", "rec"), "a:* file x.c line 1-9  +on channel=rec # all");
+  EXPECT_EQ(RouteTo("a:* -; b +default", "rec"), "a:* - channel=rec; b +default channel=rec");
   EXPECT_EQ(RouteTo("", "rec"), "");
   EXPECT_EQ(RouteTo(" ; ;", "rec"), " ; ;");
 }
