@@ -11,6 +11,8 @@
  * No lock: the rate limit is one word, a line is one write. What was not written
  * is counted, and the next line that is says how many.
  */
+#include <gkhi/utf8.h>
+
 #include "../backends.h"
 #include "line.h"
 
@@ -60,6 +62,18 @@ static bool may_pass(struct printk *p)
 	return true;
 }
 
+/* A line that was cut inside of a UTF-8 character ends before it. */
+static void drop_half_character(struct gkhi_line *line)
+{
+	const uint8_t *bytes = (const uint8_t *)line->buf;
+	size_t at = line->len;
+
+	while (at && line->len - at < 3 && (bytes[at - 1] & 0xc0) == 0x80)
+		at--;
+	if (at && bytes[at - 1] >= 0xc0 && !gkhi_utf8_length(bytes + at - 1, line->len - at + 1))
+		line->len = at - 1;
+}
+
 /* "provider:event: message [12 lost before]" */
 static void compose(struct gkhi_line *line, const struct gkhi_payload *payload, uint64_t lost)
 {
@@ -69,8 +83,10 @@ static void compose(struct gkhi_line *line, const struct gkhi_payload *payload, 
 	gkhi_line_text(line, ": ");
 	gkhi_line_message(line, payload);
 	line->size = LINE_MAX_BYTES - 1;	/* the end has its room */
-	if (line->cut)
+	if (line->cut) {
+		drop_half_character(line);
 		gkhi_line_text(line, "...");
+	}
 	if (lost) {
 		gkhi_line_text(line, " [");
 		gkhi_line_unsigned(line, lost);

@@ -2,6 +2,8 @@
 /*
  * value.c - one field as text, as its type and format say. See line.h.
  */
+#include <gkhi/utf8.h>
+
 #include "line.h"
 
 /* The bytes of a field, wherever they are; @count elements. */
@@ -36,9 +38,10 @@ static int64_t extend(uint64_t bits, uint8_t size)
 
 static void escaped(struct gkhi_line *line, const uint8_t *bytes, size_t n, char quote)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, length; i < n; i += length ? length : 1) {
 		uint8_t c = bytes[i];
 
+		length = gkhi_shown_length(bytes + i, n - i);
 		if (c == (uint8_t)quote || c == '\\') {
 			gkhi_line_char(line, '\\');
 			gkhi_line_char(line, (char)c);
@@ -46,12 +49,12 @@ static void escaped(struct gkhi_line *line, const uint8_t *bytes, size_t n, char
 			gkhi_line_text(line, "\\n");
 		} else if (c == '\t') {
 			gkhi_line_text(line, "\\t");
-		} else if (c < 0x20 || c == 0x7f) {
+		} else if (!length) {
 			gkhi_line_text(line, "\\x");
 			gkhi_line_char(line, "0123456789abcdef"[c >> 4]);
 			gkhi_line_char(line, "0123456789abcdef"[c & 15]);
 		} else {
-			gkhi_line_char(line, (char)c);
+			gkhi_line_bytes(line, (const char *)bytes + i, length);
 		}
 	}
 }
@@ -60,8 +63,10 @@ static void string(struct gkhi_line *line, const uint8_t *bytes, size_t n)
 {
 	bool quotes = !n;
 
-	for (size_t i = 0; i < n; i++)
-		quotes |= bytes[i] <= ' ' || bytes[i] == '"' || bytes[i] == '\\' || bytes[i] == 0x7f;
+	for (size_t i = 0, length; i < n && !quotes; i += length) {
+		length = gkhi_shown_length(bytes + i, n - i);
+		quotes = !length || bytes[i] == ' ' || bytes[i] == '"' || bytes[i] == '\\';
+	}
 	if (!quotes) {
 		gkhi_line_bytes(line, (const char *)bytes, n);
 		return;

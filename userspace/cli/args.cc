@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <gkhi/reader/printable.hpp>
 
 #include "command.hpp"
 
@@ -71,7 +72,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 int Fail(std::string_view verb, std::string_view text) {
-  fmt::print(stderr, "gkhi {}: {}\n", verb, text);
+  fmt::print(stderr, "gkhi {}: {}\n", verb, reader::Printable(text));
   return kExitFailure;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <gkhi/reader/printable.hpp>
 
 #include "command.hpp"
 #include "hook_view.hpp"
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool Remove(const std::string &path, bool dry) {
-  fmt::print("{}\n", path);
+  fmt::print("{}\n", reader::Printable(path));
   if (dry) return true;
   std::error_code ec;
   fs::remove_all(path, ec);

@@ -55,7 +55,7 @@ std::string ChannelStatement(const Options &options, const std::string &name) {
 // The last line; loss decides the exit code only under --strict.
 int Conclude(const Options &options, Recorder *recorder, int code) {
   recorder->RemoveEmpty();
-  for (const std::string &problem : recorder->problems()) fmt::print(stderr, "gkhi record: {}\n", problem);
+  for (const std::string &problem : recorder->problems()) Fail("record", problem);
   const reader::WriterTotals totals = recorder->totals();
   fmt::print(stderr, "gkhi record: {} -> {}\n", TotalsText(totals, recorder->processes()), options.output);
   return options.strict && totals.lost() > 0 ? kExitLoss : code;
@@ -82,8 +82,7 @@ void SwitchOff(const Session &session) {
     if (!process || !process->Alive()) continue;
     Result<std::string> reply = process->Run("*:* -");
     if (!reply && process->Alive())
-      fmt::print(stderr, "gkhi record: {} runs on with its hooks on: {}\n", process->control().pid,
-                 reply.error());
+      Fail("record", fmt::format("{} runs on with its hooks on: {}", process->control().pid, reply.error()));
   }
 }
 
@@ -176,7 +175,7 @@ void Detach(Attached *attached, const std::string &channel) {
   const std::string batch = TakeBack(attached->before, *now, channel);
   if (batch.empty()) return;
   Result<std::string> reply = attached->process.Run(batch);
-  if (!reply) fmt::print(stderr, "gkhi record: {}: {}\n", attached->process.control().pid, reply.error());
+  if (!reply) Fail("record", fmt::format("{}: {}", attached->process.control().pid, reply.error()));
 }
 
 bool AllEnded(std::vector<Attached> *attached) {

@@ -66,14 +66,14 @@ bool Flush(std::string *out, size_t at_least) {
 }
 
 void PrintProblems(const reader::TraceSet &set, const reader::Merger *merger) {
-  for (const std::string &text : set.problems()) fmt::print(stderr, "gkhi report: {}\n", text);
+  for (const std::string &text : set.problems()) Fail("report", text);
   for (const auto &trace : set.traces()) {
     for (const std::string &text : trace->metadata().problems()) {
-      fmt::print(stderr, "gkhi report: {}/metadata: {}\n", trace->dir(), text);
+      Fail("report", fmt::format("{}/metadata: {}", trace->dir(), text));
     }
   }
   if (merger == nullptr) return;
-  for (const std::string &text : merger->problems()) fmt::print(stderr, "gkhi report: {}\n", text);
+  for (const std::string &text : merger->problems()) Fail("report", text);
 }
 
 std::string Summary(uint64_t printed, uint64_t events, const reader::Loss &loss) {

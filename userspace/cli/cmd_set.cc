@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <gkhi/reader/printable.hpp>
 
 #include "command.hpp"
 #include "hook_view.hpp"
@@ -13,7 +14,7 @@ namespace {
 void PrintReply(const std::string &reply, size_t processes, pid_t pid) {
   if (reply.empty()) return;
   if (processes > 1) fmt::print("{}: ", pid);
-  fmt::print("{}{}", reply, reply.back() == '\n' ? "" : "\n");
+  fmt::print("{}{}", reader::Printable(reply), reply.back() == '\n' ? "" : "\n");
 }
 
 int Run(const Args &args) {
@@ -38,7 +39,7 @@ int Run(const Args &args) {
     if (reply) {
       PrintReply(*reply, processes->size(), pid);
     } else {
-      fmt::print(stderr, "gkhi set: {}: {}\n", pid, reply.error());
+      Fail("set", fmt::format("{}: {}", pid, reply.error()));
       failed++;
     }
   }

@@ -67,7 +67,7 @@ int Run(const Args &args) {
     if (!written) return Fail("snapshot", written.error());
     totals.Add(*written);
   }
-  for (const std::string &problem : problems) fmt::print(stderr, "gkhi snapshot: {}\n", problem);
+  for (const std::string &problem : problems) Fail("snapshot", problem);
   fmt::print(stderr, "gkhi snapshot: {} -> {}\n", TotalsText(totals, sources->size()), output);
   return args.Has("strict") && totals.lost() > 0 ? kExitLoss : kExitOk;
 }

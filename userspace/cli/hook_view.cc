@@ -144,7 +144,7 @@ Result<std::vector<Process>> ChooseProcesses(const Args &args, const char *verb,
     if (process) {
       chosen.push_back(std::move(*process));
     } else {
-      fmt::print(stderr, "gkhi {}: {}\n", verb, process.error());
+      Fail(verb, process.error());
     }
   }
   return chosen;

@@ -2,6 +2,7 @@
 // gkhi: finds the verb and hands over.
 #include <fmt/format.h>
 
+#include <clocale>
 #include <cstdio>
 
 #include "command.hpp"
@@ -77,5 +78,6 @@ int Run(std::vector<std::string> words) {
 }  // namespace gkhi::cli
 
 int main(int argc, char **argv) {
+  setlocale(LC_CTYPE, "");  // tables show the letters of the terminal's language
   return gkhi::cli::Run(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <gkhi/reader/printable.hpp>
 #include <memory>
 
 #include "command.hpp"
@@ -36,6 +37,7 @@ std::string Table::Text() const {
   scols_table_set_name(table.get(), name_.c_str());
   scols_table_enable_json(table.get(), style_.json);
   scols_table_enable_raw(table.get(), style_.raw);
+  scols_table_enable_ascii(table.get(), 1);
   scols_table_enable_noheadings(table.get(), !style_.headings);
   bool tree = false;
   for (const size_t i : selected_) {
@@ -62,7 +64,7 @@ std::string Table::Text() const {
   std::string out = text != nullptr ? text : "";
   free(text);
   if (!out.empty() && out.back() != '\n') out += '\n';
-  return out;
+  return style_.json ? reader::PrintableJson(out) : out;  // the rest of it libsmartcols escapes
 }
 
 Result<std::vector<size_t>> SelectColumns(const std::vector<Column> &columns, std::string_view list,

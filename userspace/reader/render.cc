@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whole records as lines: ftrace-like text, message templates, JSON.
+#include <gkhi/reader/printable.hpp>
 #include <gkhi/reader/render.hpp>
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ const std::vector<Renderer::Piece> &Renderer::Pieces(const Event &event) {
   auto [it, added] = pieces_.try_emplace(&event);
   if (!added) return it->second;
   Piece piece;
-  const std::string_view text = event.message;
+  const std::string line = PrintableLine(event.message);
+  const std::string_view text = line;
   for (size_t i = 0; i < text.size(); i++) {
     if (i + 1 < text.size() && (text[i] == '{' || text[i] == '}') && text[i + 1] == text[i]) {
       piece.literal += text[i++];  // "{{" and "}}"
@@ -79,6 +81,7 @@ const std::string &Renderer::Task(const Trace &trace, uint32_t pid) {
   std::string comm = trace.metadata().head().env.comm;
   std::replace_if(
       comm.begin(), comm.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; }, '_');
+  comm = PrintableLine(comm);
   if (comm.empty()) comm = "<...>";
   task_ = fmt::format("{:>{}}-{:<{}} ", comm, kTaskWidth, pid, kPidWidth);
   return task_;

@@ -2,8 +2,8 @@
 // Reads the one-line JSON schema of an event and checks every number in it.
 #include <fmt/format.h>
 #include <gkhi/packet.h>
+#include <algorithm>
 #include <gkhi/reader/schema.hpp>
-
 #include <nlohmann/json.hpp>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -15,6 +15,12 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kTypes = "usopfegcb";
 constexpr uint32_t kFixedArrayBytes = 16;  // larger ones are in the tail
+
+bool IsName(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
 
 // Takes numbers out of one JSON object; the first one that is missing or out of range is the error.
 class Taker {
@@ -46,6 +52,13 @@ class Taker {
       return {};
     }
     return it->get<std::string>();
+  }
+
+  // As genevent lets them be; whatever is printed between a trace's names stays apart from them.
+  std::string Name(const char *key) {
+    std::string text = Text(key);
+    if (error_.empty() && !IsName(text)) Fail(key, "wanted a name: letters, digits and '_'");
+    return text;
   }
 
   std::string TextOr(const char *key) { return object_.contains(key) ? Text(key) : std::string(); }
@@ -119,7 +132,8 @@ void ParseEnumerators(const Json &object, Field *f, Taker *take) {
   if (it == object.end() || it->is_null()) return;
   if (!it->is_array()) return take->Fail("enum", "wanted an array");
   for (const Json &pair : *it) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number_integer()) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number_integer() ||
+        !IsName(pair[0].get_ref<const std::string &>())) {
       return take->Fail("enum", fmt::format("wanted [name, value], found {}",
                                             pair.dump(-1, ' ', true, Json::error_handler_t::replace)));
     }
@@ -136,6 +150,7 @@ Result<Field> ParseField(const Json &object, const std::string &event, uint32_t 
   if (name != object.end() && name->is_string()) f.name = name->get<std::string>();
   Taker take(object, fmt::format("{}: field \"{}\"", event, f.name));
   if (f.name.empty()) take.Fail("name", "wanted a name");
+  take.Name("name");
   const std::string type = take.Text("type");
   if (type.size() != 1 || kTypes.find(type[0]) == std::string_view::npos) {
     take.Fail("type", fmt::format("wanted one of \"{}\", found \"{}\"", kTypes, type));
@@ -214,8 +229,8 @@ Result<Event> ParseEventJson(std::string_view text) {
   Event e;
   Taker take(json, "schema");
   e.id = static_cast<uint32_t>(take.Number("id", GKHI_ID_MAX));
-  e.provider = take.Text("provider");
-  e.name = take.Text("name");
+  e.provider = take.Name("provider");
+  e.name = take.Name("name");
   e.full_name = e.provider + ":" + e.name;
   e.layout = ParseLayout(&take);
   e.doc = take.TextOr("doc");

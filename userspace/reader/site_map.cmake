@@ -20,7 +20,7 @@ add_library(gkhi_site_map STATIC
 add_library(gkhi::site_map ALIAS gkhi_site_map)
 target_compile_features(gkhi_site_map PUBLIC cxx_std_20)
 target_include_directories(gkhi_site_map
-  PUBLIC ${CMAKE_CURRENT_LIST_DIR}/include ${CMAKE_SOURCE_DIR}/hooks/include
+  PUBLIC ${CMAKE_CURRENT_LIST_DIR}/include ${CMAKE_SOURCE_DIR}/hooks/include ${CMAKE_SOURCE_DIR}/backends/include
   PRIVATE ${CMAKE_SOURCE_DIR}/hooks)
 target_link_libraries(gkhi_site_map
   PUBLIC fmt::fmt

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <gkhi/reader/printable.hpp>
 #include <gkhi/reader/site_map.hpp>
 #include <map>
 #include <optional>
@@ -27,16 +28,44 @@ std::optional<gkhi_location> Parse(const SiteArgument &argument) {
   return location;
 }
 
+// What follows is run by others, as root, and names come from a file that anybody may have made: nothing of
+// them that means something to a tool goes through.
+
+bool IsWord(std::string_view text, std::string_view others) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           others.find(c) != others.npos;
+  });
+}
+
+bool IsSymbol(std::string_view text) {
+  return IsWord(text, ".$");
+}
+
+// None of the tools can quote a path everywhere.
+bool IsPlainPath(std::string_view text) {
+  std::string ascii(text);
+  ascii.erase(std::remove_if(ascii.begin(), ascii.end(), [](char c) { return (c & 0x80) != 0; }),
+              ascii.end());
+  return IsWord(ascii, "./+-,@~") && text[0] != '-' && PrintableLine(text) == text;
+}
+
 // Letters, digits and '_': what every tool accepts as a name.
 std::string Name(std::string_view text) {
   std::string out;
-  for (const char c : text) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  for (const char c : text) out += IsWord({&c, 1}, "") ? c : '_';
   return out;
 }
 
 std::string IntegerType(const SiteArgument &argument) {
   if (argument.type == 'p' || argument.type == 'f') return fmt::format("x{}", 8 * argument.size);
   return fmt::format("{}{}", argument.type, 8 * argument.size);
+}
+
+std::string EventName(const Site &site) {
+  const size_t colon = site.event.find(':');
+  if (colon == site.event.npos) return Name(site.event);
+  return Name(site.event.substr(0, colon)) + ":" + Name(site.event.substr(colon + 1));
 }
 
 // ------------------------------------------- tracefs and perf: one language
@@ -127,10 +156,10 @@ std::string BpftraceProbe(const SiteMap &map, const Site &site) {
   for (const SiteArgument &argument : site.arguments) {
     const auto value = BpftraceValue(argument);
     if (!value) {
-      left_out += " " + argument.name;
+      left_out += " " + Name(argument.name);
       continue;
     }
-    format += fmt::format(" {}={}", argument.name, BpftraceFormat(argument));
+    format += fmt::format(" {}={}", Name(argument.name), BpftraceFormat(argument));
     values += ", " + *value;
   }
   const std::string probe = map.kind == ElfKind::kRelocatable
@@ -138,7 +167,7 @@ std::string BpftraceProbe(const SiteMap &map, const Site &site) {
                                 : fmt::format("uprobe:{}:{:#x}", map.path, site.address - map.bias);
   std::string out =
       left_out.empty() ? "" : fmt::format("// left out, bpftrace cannot read them:{}\n", left_out);
-  return out + fmt::format("{} {{ printf(\"{}{}\\n\"{}); }}\n", probe, site.event, format, values);
+  return out + fmt::format("{} {{ printf(\"{}{}\\n\"{}); }}\n", probe, EventName(site), format, values);
 }
 
 // One name per site: the event's, then with a number.
@@ -155,7 +184,7 @@ std::string FetchArguments(const Site &site, std::string *left_out) {
     if (fetch)
       out += fmt::format(" {}={}", Name(argument.name), *fetch);
     else
-      *left_out += " " + argument.name;
+      *left_out += " " + Name(argument.name);
   }
   return out;
 }
@@ -180,14 +209,20 @@ std::string FetchProbe(const SiteMap &map, const Site &site, ProbeFormat format,
 
 std::string ProbeText(const SiteMap &map, ProbeFormat format) {
   const bool bpftrace = format == ProbeFormat::kBpftrace;
+  const char *comment = bpftrace ? "//" : "#";
   std::string out = fmt::format(
-      "{} {}: probes for other tools. Never while gkhi has the hook on: both would patch the pad.\n",
-      bpftrace ? "//" : "#", map.path);
+      "{} {}: probes for other tools. Never while gkhi has the hook on: both would patch the pad.\n", comment,
+      PrintableLine(map.path));
+  if (!IsPlainPath(map.path))
+    return out + fmt::format(
+                     "{} left out: a path that not every tool can take; wanted letters, digits and "
+                     "any of _./+-,@~\n",
+                     comment);
   std::map<std::string, unsigned> names;
   for (const Site &site : map.sites) {
-    if (map.kind == ElfKind::kRelocatable && site.container.empty()) {
-      out += fmt::format("{} {} at {}+{:#x}: no symbol to place a probe at\n", bpftrace ? "//" : "#",
-                         site.event, site.section, site.address);
+    if (map.kind == ElfKind::kRelocatable && !IsSymbol(site.container)) {
+      out += fmt::format("{} {} at {}+{:#x}: no symbol to place a probe at\n", comment, EventName(site),
+                         PrintableLine(site.section), site.address);
       continue;
     }
     out += bpftrace ? BpftraceProbe(map, site) : FetchProbe(map, site, format, UniqueName(site, &names));

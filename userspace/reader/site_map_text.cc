@@ -2,6 +2,8 @@
 // The map as text and as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <gkhi/reader/printable.hpp>
 #include <gkhi/reader/site_map.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,8 +42,18 @@ const char *BytesName(PadBytes bytes) {
   return "";
 }
 
+// What a hostile file puts into a string must not reach the terminal.
+std::string Clean(std::string_view text) {
+  std::string out;
+  for (size_t i = 0, length; i < text.size(); i += std::max<size_t>(length, 1)) {
+    length = text[i] == ' ' ? 0 : ShownLength(text.substr(i));
+    out += length == 0 ? std::string_view("?") : text.substr(i, length);
+  }
+  return out.empty() ? "-" : out;
+}
+
 std::string AddressText(const SiteMap &map, const Site &site) {
-  return map.kind == ElfKind::kRelocatable ? fmt::format("{}+{:#x}", site.section, site.address)
+  return map.kind == ElfKind::kRelocatable ? fmt::format("{}+{:#x}", Clean(site.section), site.address)
                                            : fmt::format("{:016x}", site.address);
 }
 
@@ -58,19 +70,12 @@ std::string Mark(const Site &site) {
   return mark;
 }
 
-// What a hostile file puts into a string must not reach the terminal.
-std::string Clean(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c > ' ' && c != 0x7f ? c : (c & 0x80) ? c : '?';
-  return out.empty() ? "-" : out;
-}
-
 }  // namespace
 
 std::string SiteMapText(const SiteMap &map) {
   std::map<std::string, std::map<uint64_t, size_t>> events;
   for (const Site &site : map.sites) events[site.event][site.layout]++;
-  std::string out = fmt::format("# gkhi map 1\n# file: {}  ({})\n# build-id: {}\n", map.path,
+  std::string out = fmt::format("# gkhi map 1\n# file: {}  ({})\n# build-id: {}\n", PrintableLine(map.path),
                                 KindName(map.kind), map.build_id.empty() ? "none" : map.build_id);
   if (map.bias != 0) out += fmt::format("# loaded at: {:#x}\n", map.bias);
   out += fmt::format("# sites: {}  events: {}\n", map.sites.size(), events.size());
@@ -128,7 +133,7 @@ std::string SiteMapJson(const std::vector<SiteMap> &maps) {
                      {"sites", sites}});
   }
   // A name that is no UTF-8 is shown with replacement characters.
-  return Json{{"maps", files}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return PrintableJson(Json{{"maps", files}}.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace gkhi::reader

@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <gkhi/reader/printable.hpp>
 #include <gkhi/reader/render.hpp>
 
 namespace gkhi::reader {
@@ -92,10 +94,11 @@ void AppendFlags(const Field &field, uint64_t value, std::string *out) {
   AppendHex(value, out);
 }
 
-// Printable bytes as they are; the rest as C escapes. UTF-8 passes.
+// Printable characters as they are; the rest as C escapes.
 void AppendEscaped(std::string_view text, char quote, std::string *out) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (size_t i = 0, length; i < text.size(); i += std::max<size_t>(length, 1)) {
+    const char c = text[i];
+    length = ShownLength(text.substr(i));
     if (c == quote || c == '\\') {
       *out += '\\';
       *out += c;
@@ -103,20 +106,19 @@ void AppendEscaped(std::string_view text, char quote, std::string *out) {
       *out += "\\n";
     } else if (c == '\t') {
       *out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      *out += "\\x";
-      *out += kHex[byte >> 4];
-      *out += kHex[byte & 15];
+    } else if (length == 0) {
+      AppendByteEscape(c, out);
     } else {
-      *out += c;
+      out->append(text.substr(i, length));
     }
   }
 }
 
 bool NeedsQuotes(std::string_view text) {
   if (text.empty()) return true;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\\' || c == 0x7f) return true;
+  for (size_t i = 0, length; i < text.size(); i += length) {
+    length = ShownLength(text.substr(i));
+    if (length == 0 || text[i] == ' ' || text[i] == '"' || text[i] == '\\') return true;
   }
   return false;
 }
@@ -226,23 +228,6 @@ std::string_view CharText(const Value &value) {
   return text.substr(0, text.find('\0'));
 }
 
-size_t Utf8Length(std::string_view rest) {
-  const auto at = [&](size_t i) { return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0u; };
-  const auto tail = [&](size_t i) { return (at(i) & 0xc0) == 0x80; };
-  const unsigned c = at(0);
-  if (c < 0x80) return 1;
-  if (c >= 0xc2 && c <= 0xdf && tail(1)) return 2;
-  if (c >= 0xe0 && c <= 0xef && tail(1) && tail(2)) {
-    if ((c == 0xe0 && at(1) < 0xa0) || (c == 0xed && at(1) > 0x9f)) return 0;
-    return 3;
-  }
-  if (c >= 0xf0 && c <= 0xf4 && tail(1) && tail(2) && tail(3)) {
-    if ((c == 0xf0 && at(1) < 0x90) || (c == 0xf4 && at(1) > 0x8f)) return 0;
-    return 4;
-  }
-  return 0;
-}
-
 void AppendJsonElement(const Value &value, uint32_t i, std::string *out) {
   switch (value.field->type) {
     case GKHI_T_BOOL:
@@ -275,8 +260,10 @@ void AppendJsonString(std::string_view text, std::string *out) {
     if (c == '"' || c == '\\') {
       *out += '\\';
       *out += text[0];
-    } else if (c < 0x20) {
+    } else if (length == 1 && ShownLength(text) == 0) {
       fmt::format_to(std::back_inserter(*out), "\\u{:04x}", c);
+    } else if (length == 2 && ShownLength(text) == 0) {
+      fmt::format_to(std::back_inserter(*out), "\\u{:04x}", static_cast<unsigned char>(text[1]));
     } else if (length == 0) {
       *out += "\\ufffd";
     } else {

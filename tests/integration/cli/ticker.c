@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ticker.c - fires ticker:tick ROUNDS times, USEC apart, then ticker:end. Usage: ticker ROUNDS [USEC [exit-code]] */
+/* ticker.c - fires ticker:tick ROUNDS times, USEC apart, then ticker:end. Usage: ticker ROUNDS [USEC [exit-code [label]]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	for (i = 1; i <= rounds; i++) {
-		gkhi_ticker_tick(i, (uint32_t)(i % 4), "loop");
+		gkhi_ticker_tick(i, (uint32_t)(i % 4), argc > 4 ? argv[4] : "loop");
 		if (usec)
 			usleep(usec);
 	}

@@ -291,6 +291,46 @@ TEST_F(Printk, GoldenLine) {
   EXPECT_EQ(Stats().events, 2u);
 }
 
+// As gkhi report shows them: see the reader's tests of values.
+TEST_F(Printk, NothingSteersTheTerminal) {
+  const std::pair<const char *, const char *> cases[] = {
+      {"gr\xc3\xbc\xc3\x9f\xe2\x82\xac\xf0\x9f\x98\x80", "gr\xc3\xbc\xc3\x9f\xe2\x82\xac\xf0\x9f\x98\x80"},
+      {"\xc2\xa0", "\xc2\xa0"},
+      {"a\x1b[2J", R"("a\x1b[2J")"},
+      {"\x1b]0;t\x07", R"("\x1b]0;t\x07")"},
+      {"a\r\n\tb\x7f", R"("a\x0d\n\tb\x7f")"},
+      {"a\xc2\x9b", R"("a\xc2\x9b")"},
+      {"\xc2\x80\xc2\x9f", R"("\xc2\x80\xc2\x9f")"},
+      {"\x9b\xff", R"("\x9b\xff")"},
+      {"\xc0\x9b \xe0\x82\x9b", R"("\xc0\x9b \xe0\x82\x9b")"},
+      {"\xed\xa0\x80\xf4\x90\x80\x80", R"("\xed\xa0\x80\xf4\x90\x80\x80")"},
+      {"\xe2\x82", R"("\xe2\x82")"},
+  };
+  ASSERT_EQ(Open(dir_ + "/log"), 0);
+  std::string wanted;
+  for (const auto &[text, shown] : cases) {
+    EXPECT_EQ(Write(1, text), 0);
+    wanted += fmt::format("netdemo:rx: {{dev}}={} len=1 hex=0x1 none={{nobody}} {{\n", shown);
+  }
+  EXPECT_EQ(Content(dir_ + "/log"), wanted);
+}
+
+TEST_F(Printk, CutLinesEndWithAWholeCharacter) {
+  ASSERT_EQ(Open(dir_ + "/log"), 0);
+  for (const std::string character : {"\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    for (size_t before = 0; before < 4; before++) {
+      std::string text(before, 'x');
+      while (text.size() < 1900) text += character;
+      EXPECT_EQ(Write(60, text.c_str()), 0);
+      std::string line = Content(dir_ + "/log");
+      line = line.substr(line.rfind('\n', line.size() - 2) + 1);
+      EXPECT_LE(line.size(), 1024u);
+      EXPECT_EQ(line.substr(line.size() - 4 - character.size()), character + "...\n");
+      EXPECT_EQ((line.size() - before - sizeof("netdemo:rx: {dev}=...")) % character.size(), 0u);
+    }
+  }
+}
+
 TEST_F(Printk, LongLinesAreCutAndSaySo) {
   ASSERT_EQ(Open(dir_ + "/log"), 0);
   EXPECT_EQ(Write(60, std::string(1900, 'x').c_str()), 0);

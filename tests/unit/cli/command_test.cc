@@ -2,6 +2,8 @@
 // Parsing, help and completion from the table of verbs; texts that other parts depend on.
 #include <gtest/gtest.h>
 
+#include <clocale>
+
 #include "batch_text.hpp"
 #include "command.hpp"
 #include "hook_view.hpp"
@@ -143,6 +145,25 @@ TEST(Table, TextRawAndJson) {
       "            {\n               \"name\": \"child\",\n               \"size\": 12\n            },{\n"
       "               \"name\": \"other \\\"x\\\"\",\n               \"size\": 3\n            }\n         "
       "]\n      }\n   ]\n}\n");
+}
+
+TEST(Table, NothingSteersTheTerminal) {
+  const std::string cell = "\x1b[2J\x7f\xc2\x9b\x9b\xc3\xbc\\";
+  const auto text = [&](TableStyle style) {
+    Table table("t", kColumns, {0}, style);
+    table.Add({cell, "", ""});
+    return table.Text();
+  };
+  EXPECT_EQ(text({true, false, true}),
+            "{\n   \"t\": [\n      {\n         \"name\": "
+            "\"\\u001b[2J\\u007f\\u009b\\ufffd\xc3\xbc\\\\\"\n      }\n   ]\n}\n");
+  for (const char *locale : {"C", "C.UTF-8"}) {
+    setlocale(LC_CTYPE, locale);
+    const std::string letter = locale[1] != 0 ? "\xc3\xbc" : "\\xc3\\xbc";
+    EXPECT_EQ(text({false, false, false}), "\\x1b[2J\\x7f\\xc2\\x9b\\x9b" + letter + "\\\n") << locale;
+    EXPECT_EQ(text({false, true, false}), "\\x1b[2J\\x7f\\xc2\\x9b\\x9b\\xc3\\xbc\\x5c\n") << locale;
+    setlocale(LC_CTYPE, "C");
+  }
 }
 
 TEST(Table, ColumnsAreChosenByName) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every type and format as text and as JSON, and whole lines.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <gkhi/reader/printable.hpp>
 #include <gkhi/reader/render.hpp>
 
 #include <cmath>
@@ -116,6 +118,57 @@ TEST(Value, StringsAndBytes) {
   EXPECT_EQ(Show(Of('b', 1), "", 0), (Both{"", "\"\""}));
 }
 
+std::string Utf8Of(uint32_t c) {
+  const auto tail = [&](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
+  if (c < 0x80) return {static_cast<char>(c)};
+  if (c < 0x800) return {static_cast<char>(0xc0 | c >> 6), tail(0)};
+  if (c < 0x10000) return {static_cast<char>(0xe0 | c >> 12), tail(6), tail(0)};
+  return {static_cast<char>(0xf0 | c >> 18), tail(12), tail(6), tail(0)};
+}
+
+TEST(Value, EveryCharacterIsShownAsItIsAndControlsEscaped) {
+  for (uint32_t c = 1; c < 0x110000; c++) {
+    if (c >= 0xd800 && c < 0xe000) continue;
+    const std::string bytes = Utf8Of(c);
+    const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    std::string wanted = bytes;
+    if (c == '"' || c == '\\') wanted = "\"\\" + bytes + "\"";
+    if (c == ' ') wanted = "\" \"";
+    if (control) {
+      wanted = "\"";
+      for (const char byte : bytes) wanted += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      if (c == '\n') wanted = "\"\\n";
+      if (c == '\t') wanted = "\"\\t";
+      wanted += '"';
+    }
+    const Both shown = Show(Of('c', 1), bytes, bytes.size());
+    ASSERT_EQ(shown.text, wanted) << fmt::format("U+{:04X}", c);
+    const std::string json = control                 ? fmt::format("\"\\u{:04x}\"", c)
+                             : c == '"' || c == '\\' ? "\"\\" + bytes + "\""
+                                                     : "\"" + bytes + "\"";
+    ASSERT_EQ(shown.json, json) << fmt::format("U+{:04X}", c);
+  }
+}
+
+// Overlong forms, surrogates, halves, and what is beyond U+10FFFF: a terminal may make anything of them.
+TEST(Value, BytesThatAreNoCharacterAreEscaped) {
+  for (const std::string bytes :
+       {"\x80", "\x9b", "\xff", "\xc0\x9b", "\xc1\xbf", "\xc3", "\xe0\x82\x9b", "\xed\xa0\x80", "\xe2\x82",
+        "\xf0\x82\x82\x9b", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf0\x9f\x98"}) {
+    std::string wanted, json;
+    for (const char byte : bytes) {
+      wanted += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      json += "\\ufffd";
+    }
+    EXPECT_EQ(Show(Of('c', 1), bytes, bytes.size()), (Both{"\"" + wanted + "\"", "\"" + json + "\""}));
+    const std::string between = "a" + bytes + "z";
+    EXPECT_EQ(Show(Of('c', 1), between, between.size()),
+              (Both{"\"a" + wanted + "z\"", "\"a" + json + "z\""}));
+    EXPECT_EQ(Printable(between + "\n"), "a" + wanted + "z\n");
+    EXPECT_EQ(PrintableLine(between + "\n"), "a" + wanted + "z\\x0a");
+  }
+}
+
 TEST(Value, Lists) {
   EXPECT_EQ(Show(Of('u', 2, GKHI_SHOW_DEC, GKHI_FORM_SEQUENCE), Raw<uint16_t>(1) + Raw<uint16_t>(2), 2),
             (Both{"[1,2]", "[1,2]"}));
@@ -183,6 +236,22 @@ TEST(Line, FieldsMessageAndJson) {
             "{\"time\":1700000002000000000,\"ticks\":4000000001,\"provider\":\"p\",\"event\":\"text\","
             "\"comm\":\"demo\","
             "\"pid\":4711,\"cpu\":2,\"fields\":{\"n\":3,\"s\":\"a b\"}}\n");
+}
+
+// The name of a program and the words of a provider are not ours either.
+TEST(Line, NothingSteersTheTerminal) {
+  TraceHead head = testing::Head();
+  head.env.comm = "a\x1b]0;b\x07\n\xc2\x9b\x9b\xc3\xbc";
+  std::string blocks = testing::TwoEvents();
+  const std::string old = "x is {x}, y is {y}";
+  blocks.replace(blocks.find(old), old.size(), "\\u001b[31m{x}\\n\\u009b{y}\\u0007");
+  TraceDir dir(ComposeHead(head) + blocks);
+  dir.Write("main_0",
+            Packet(0, 0, 0, 0, testing::Two(0, 1, 2) + testing::Text(0, 3, "\x1b[2J\xc2\x9b")).Bytes());
+  const std::string task = "a_]0;b__\\xc2\\x9b\xef\xbf\xbd\xc3\xbc-4711    [000] ..... 5.000000000: ";
+  EXPECT_EQ(
+      Render(dir, Body::kMessage, TimeBase::kMonotonic, false),
+      task + "p:two: \\x1b[31m1\\x0a\\xc2\\x9b2\\x07\n" + task + "p:text: n=3 s=\"\\x1b[2J\\xc2\\x9b\"\n");
 }
 
 TEST(Line, AFallbackStreamDoesNotKnowItsCpu) {

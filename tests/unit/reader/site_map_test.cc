@@ -186,6 +186,46 @@ TEST(SiteMapProbes, Bpftrace) {
       "uprobe:/lib/z.so:0x2000 { printf(\"z:m\\n\"); }\n");
 }
 
+// What others run as root gets no code from a file that anybody may have made.
+TEST(SiteMapProbes, NamesBringNoCode) {
+  SiteMap map = ProbeMap({{"a\nb'c;", 'u', 4, "%esi"}, {"q\n\"", 'f', 8, "%xmm3"}});
+  map.sites.pop_back();
+  map.sites[0].event = "z'\n:m\\\"); system(\"id";
+  EXPECT_EQ(
+      ProbeText(map, ProbeFormat::kBpftrace),
+      "// /lib/z.so: probes for other tools. Never while gkhi has the hook on: both would patch the pad.\n"
+      "// left out, bpftrace cannot read them: q__\n"
+      "uprobe:/lib/z.so:0x2000 { printf(\"z__:m_____system__id a_b_c_=%llu\\n\", (uint32)(reg(\"si\"))); "
+      "}\n");
+  EXPECT_EQ(
+      ProbeText(map, ProbeFormat::kPerf),
+      "# /lib/z.so: probes for other tools. Never while gkhi has the hook on: both would patch the pad.\n"
+      "# left out, the kernel cannot read them: q__\n"
+      "perf probe -x /lib/z.so 'gkhi_z__:m_____system__id=0x2000 a_b_c_=%si:u32'\n");
+  map.kind = ElfKind::kRelocatable;
+  map.sites[0].container = "f'; id; '";
+  map.sites[0].section = ".text\n";
+  EXPECT_EQ(
+      ProbeText(map, ProbeFormat::kPerf),
+      "# /lib/z.so: probes for other tools. Never while gkhi has the hook on: both would patch the pad.\n"
+      "# z__:m_____system__id at .text\\x0a+0x2000: no symbol to place a probe at\n");
+}
+
+TEST(SiteMapProbes, NorDoPaths) {
+  for (const std::string path : {"/l/z.so; id", "/l/$(id)", "/l/\n id", "-x", "/l/a b", "/l/\xc2\x9b", ""}) {
+    for (const ProbeFormat format : {ProbeFormat::kTracefs, ProbeFormat::kBpftrace, ProbeFormat::kPerf}) {
+      SiteMap map = ProbeMap({});
+      map.path = path;
+      const std::string text = ProbeText(map, format);
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
+      EXPECT_NE(text.find(" left out: a path that not every tool can take"), text.npos) << text;
+    }
+  }
+  SiteMap map = ProbeMap({});
+  map.path = "/l\xc3\xbc/z-1.0+x@y~,_.so";
+  EXPECT_NE(ProbeText(map, ProbeFormat::kPerf).find("perf probe -x " + map.path + " '"), std::string::npos);
+}
+
 // ------------------------------------------------------------------------- check
 
 TEST(SiteMapCheck, NamesWhatIsMissing) {
