@@ -35,7 +35,7 @@ struct gkhi_hook_entry *gkhi_core_next(struct gkhi_hook_entry *entry);
 /*
  * struct gkhi_hook_info - an entry as others see it; gkhi_core_describe() fills it.
  * @event:    NULL: no descriptor with this layout
- * @slot:     a word of the entry that is the port's own, 0 at first
+ * @slot:     a word of the entry that is the port's own; 0 at first, and in the child of a fork
  * @counters: where the slow path counts hits [0] and lost [1]. The port may store
  *            the address of two words of its own there, once, before the first
  *            event; they take over what was counted so far. NULL: none yet
@@ -69,10 +69,11 @@ void gkhi_core_describe(const struct gkhi_hook_entry *entry, struct gkhi_hook_in
 struct gkhi_channel *gkhi_core_channels(void);
 
 /*
- * In the child of a fork(), control lock held, before any other thread exists.
- * @reopen: the port's directory is the child's own now: every channel is opened
- * anew there, and events declared again. Else, and where that fails, hooks go to
- * no route and what they fire is counted as lost. 0, or the first -errno.
+ * In the child of a fork(), control lock held. First, before any other thread
+ * exists, with @reopen false: hooks go to no route and what they fire is counted
+ * as lost; counters and slots begin anew. Then, the port's directory being the
+ * child's own, with @reopen: every channel is opened anew there, and events
+ * declared again. 0, or the first -errno.
  */
 int gkhi_core_forked(bool reopen);
 

@@ -22,6 +22,16 @@ static void gkhi_entry_to_nowhere(struct gkhi_hook_entry *e)
 	e->declared = 0;
 }
 
+/* What was counted so far, and the row that shows it, are the parent's. */
+static void gkhi_entry_anew(struct gkhi_hook_entry *e)
+{
+	PORT_WRITE_ONCE(e->own_counters[0], 0);
+	PORT_WRITE_ONCE(e->own_counters[1], 0);
+	memset(e->lost, 0, sizeof(e->lost));
+	e->suppressed = 0;
+	e->slot = 0;
+}
+
 /* From the parent's channels. When fork() was called by a handler that interrupted a slow path, that path goes on. */
 static void gkhi_leave_channels(void)
 {
@@ -78,6 +88,12 @@ static int gkhi_reopen_channels(void)
 
 int gkhi_core_forked(bool reopen)
 {
+	uint32_t i;
+
 	gkhi_leave_channels();
-	return reopen ? gkhi_reopen_channels() : 0;
+	if (reopen)
+		return gkhi_reopen_channels();
+	for (i = 0; i < gkhi_core.n_entries; i++)
+		gkhi_entry_anew(gkhi_core.entry[i]);
+	return 0;
 }

@@ -110,8 +110,12 @@ class Host : public testing::TestWithParam<const char *> {
 // A static program loads no plugins, and valgrind does not replace functions of it.
 class DynamicHost : public Host {};
 
+// With more hooks than a table has rows for at first.
+class CrowdedHost : public Host {};
+
 const auto kName = [](auto &info) { return std::string(info.param); };
 INSTANTIATE_TEST_SUITE_P(Process, Host, testing::Values("shared", "static", "none"), kName);
+INSTANTIATE_TEST_SUITE_P(Process, CrowdedHost, testing::Values("crowd"), kName);
 INSTANTIATE_TEST_SUITE_P(Process, DynamicHost, testing::Values("shared", "none"), kName);
 
 TEST_P(Host, Plain) {
@@ -167,6 +171,31 @@ TEST_P(Host, Fork) {
   ExpectNoneLost(on);
   // The parent, the child and the grandchild; the quiet child needed none.
   EXPECT_EQ(folder_.List().size(), 3u);
+}
+
+// Children make tables of their own, with all names, be there ever so many hooks.
+TEST_P(CrowdedHost, ForkedChildrenListTheirHooks) {
+  ExpectNoneLost(Run({"fork"}, {}, true, kBatch));
+  const std::vector<std::string> names = folder_.List();
+  ASSERT_EQ(names.size(), 3u);
+  std::vector<std::vector<std::string>> tables;
+  for (const std::string &name : names) {
+    Result<Process> process = Process::OpenDirectory(folder_.path() + "/" + name);
+    ASSERT_TRUE(process) << process.error();
+    Result<std::vector<gkhi_control_hook>> hooks = process->Hooks();
+    ASSERT_TRUE(hooks) << hooks.error();
+    tables.emplace_back();
+    for (const gkhi_control_hook &hook : *hooks) {
+      tables.back().push_back(hook.name);
+      if (hook.state != GKHI_DISABLED) {
+        EXPECT_STREQ(hook.channels, "main") << hook.name;
+      }
+    }
+    std::sort(tables.back().begin(), tables.back().end());
+    EXPECT_EQ(tables.back(), tables.front());
+    EXPECT_GT(tables.back().size(), 100u);
+    EXPECT_NE(tables.back().front(), "");
+  }
 }
 
 TEST_P(Host, ForkWithThreads) {

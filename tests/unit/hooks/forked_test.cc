@@ -55,6 +55,28 @@ TEST_F(ForkedTest, ChannelsOpenedAnew) {
   EXPECT_EQ(gkhi_channel_find("a", 1)->users, 2u);
 }
 
+// The parent's rows and what they count are none of the child's.
+TEST_F(ForkedTest, CountersAndSlotsBeginAnew) {
+  gkhi_hook_entry *e = gkhi_core.entry[0];
+  net_.Fire(rx_, 1);
+  e->own_counters[0] = 7;
+  e->own_counters[1] = 8;
+  e->lost[GKHI_LOST_RATE] = 8;
+  e->suppressed = 9;
+  e->slot = 3;
+  EXPECT_EQ(Forked(false), 0);
+  EXPECT_EQ(Describe("net:rx").hits, 0u);
+  EXPECT_EQ(Describe("net:rx").lost, 0u);
+  EXPECT_EQ(e->lost[GKHI_LOST_RATE], 0u);
+  EXPECT_EQ(e->suppressed, 0u);
+  EXPECT_EQ(e->slot, 0u);
+  net_.Fire(rx_, 2);
+  e->slot = 1;
+  EXPECT_EQ(Forked(true), 0);
+  EXPECT_EQ(Describe("net:rx").lost, 1u) << "the child's own, before it had channels";
+  EXPECT_EQ(e->slot, 1u);
+}
+
 TEST_F(ForkedTest, FirstNoneThenItsOwn) {
   ASSERT_EQ(Batch("net:tx=static").err, 0);
   EXPECT_EQ(Forked(false), 0);
