@@ -19,6 +19,9 @@ struct gkhi_module;
 /* What a stub's slow path and a detour's generic path call. General registers only. */
 void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame);
 
+/* @n operands of a marker's event could not be read; told before it is dispatched. Any context. */
+void gkhi_faulted(struct gkhi_hook *hook, uint64_t n);
+
 /* Objects come and go (module.c). 0 or -errno. */
 int gkhi_core_add(struct gkhi_module *module);
 void gkhi_core_remove(struct gkhi_module *module);

@@ -5,6 +5,7 @@
  *
  *   call             context                  may run against
  *   gkhi_dispatch    any, signal handlers     itself, every switch
+ *   gkhi_faulted     any, signal handlers     itself, every switch
  *
  * An event goes where the epoch says at one load of it, inside a read section: so
  * the set that a batch switches changes at one instant, and whatever a route named
@@ -150,4 +151,12 @@ void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame)
 	index = port_read_lock();
 	gkhi_deliver(e, gkhi_route_now(e), frame);
 	port_read_unlock(index);
+}
+
+void gkhi_faulted(struct gkhi_hook *hook, uint64_t n)
+{
+	struct gkhi_hook_entry *e = PORT_LOAD_ACQUIRE(hook->priv);
+
+	if (e)
+		port_hook_faulted(PORT_READ_ONCE(e->slot), n);
 }

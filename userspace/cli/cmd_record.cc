@@ -56,6 +56,9 @@ std::string ChannelStatement(const Options &options, const std::string &name) {
 int Conclude(const Options &options, Recorder *recorder, int code) {
   recorder->RemoveEmpty();
   for (const std::string &problem : recorder->problems()) Fail("record", problem);
+  if (const uint64_t n = recorder->faults(); n > 0)
+    fmt::print(stderr, "gkhi record: {} operand{} could not be read: recorded as 0 or \"(fault)\"\n", n,
+               n == 1 ? "" : "s");
   const reader::WriterTotals totals = recorder->totals();
   fmt::print(stderr, "gkhi record: {} -> {}\n", TotalsText(totals, recorder->processes()), options.output);
   return options.strict && totals.lost() > 0 ? kExitLoss : code;

@@ -21,6 +21,7 @@ const std::vector<Column> kHookColumns = {
     {"HITS", "events so far", true, true},
     {"RATE", "events per second since the time before", true, true},
     {"LOST", "events that could not be written", true, true},
+    {"FAULTS", "operands of a marker that could not be read: recorded as 0 or (fault)", true, true},
 };
 const std::vector<Column> kChannelColumns = {
     {"CHANNEL", "name", false, false, true},
@@ -52,7 +53,7 @@ class Rates {
 };
 
 void PrintOnce(std::vector<Process> *processes, bool json, Rates *rates) {
-  std::vector<size_t> hook_columns = {0, 1, 2, 3};
+  std::vector<size_t> hook_columns = {0, 1, 2, 3, 4};
   std::vector<size_t> channel_columns = {0, 1, 2, 3, 4, 5, 6};
   Table hooks("hooks", kHookColumns, hook_columns, {json, false, true});
   Table channels("channels", kChannelColumns, channel_columns, {json, false, true});
@@ -64,12 +65,14 @@ void PrintOnce(std::vector<Process> *processes, bool json, Rates *rates) {
     }
     const Clock::time_point now = Clock::now();
     const std::string name = fmt::format("{} ({})", view->comm, view->pid);
-    const int hook_parent = hooks.Add({name, "", "", ""});
+    const int hook_parent = hooks.Add({name, "", "", "", ""});
     const int channel_parent = channels.Add({name, "", "", "", "", "", ""});
     for (const HookView &hook : view->hooks) {
       const std::string rate = rates->Of(fmt::format("{} hook {}", view->dir, hook.name), hook.hits, now);
       if (hook.id == 0) continue;  // never on
-      hooks.Add({hook.name, std::to_string(hook.hits), rate, std::to_string(hook.lost)}, hook_parent);
+      hooks.Add({hook.name, std::to_string(hook.hits), rate, std::to_string(hook.lost),
+                 std::to_string(hook.faults)},
+                hook_parent);
     }
     for (const ChannelView &channel : view->channels) {
       const std::string rate =
@@ -124,9 +127,10 @@ const Command &StatCommand() {
       "stat",
       "count events per hook and channel while it runs",
       "",
-      "Prints how many events every hook that was ever on has fired, how many per second, and how many could "
-      "not be\n"
-      "written; then the same for channels, with the reasons. Reads the counters where they lie: nobody is "
+      "Prints how many events every hook that was ever on has fired, how many per second, how many could not "
+      "be\n"
+      "written, and how many operands of markers could not be read; then the same for channels, with the "
+      "reasons. Reads the counters where they lie: nobody is "
       "stopped.",
       {
           {'p', "pid", "PID", "this process; may be repeated", "<pid>"},

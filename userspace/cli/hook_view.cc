@@ -54,6 +54,7 @@ HookView ViewHook(const gkhi_control_hook &hook, const std::vector<reader::RingF
   view.gone = hook.gone != 0;
   view.hits = hook.hits;
   view.lost = hook.lost;
+  view.faults = hook.faults;
   for (const reader::RingFile &ring : rings) {
     if (hook.id == 0) break;
     view.hits += ring.Hits(hook.id);

@@ -26,6 +26,7 @@ struct HookView {
   uint64_t layout = 0;
   uint64_t hits = 0;
   uint64_t lost = 0;
+  uint64_t faults = 0;  // operands that could not be read
   bool gone = false;
 };
 

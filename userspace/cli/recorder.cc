@@ -61,8 +61,11 @@ bool Recorder::Add(const std::string &process_dir, const std::string &channel) {
     return false;
   }
   known_.insert(process_dir);
-  Source source{std::move(*writer), channel};
-  if (!channel.empty()) source.writer->CountFromNow();
+  Source source{std::move(*writer), channel, 0};
+  if (!channel.empty()) {
+    source.writer->CountFromNow();
+    source.faults = source.writer->producer().Faults();
+  }
   source.writer->Refresh(true, channel);
   sources_.emplace(process_dir, std::move(source));
   return true;
@@ -97,6 +100,7 @@ Status Recorder::Finish(Source *source) {
   if (!status) return status;
   const reader::WriterTotals totals = source->writer->totals();
   finished_.Add(totals);
+  faults_ += source->writer->producer().Faults() - source->faults;
   if (totals.events == 0 && totals.lost() == 0) empty_dirs_.push_back(source->writer->dir());
   const std::vector<std::string> &problems = source->writer->problems();
   problems_.insert(problems_.end(), problems.begin(), problems.end());

@@ -37,6 +37,8 @@ class Recorder {
 
   reader::WriterTotals totals() const;
   uint64_t EventsFired() const;
+  // Operands that could not be read meanwhile, of all that are finished.
+  uint64_t faults() const { return faults_; }
   size_t processes() const { return known_.size() - empty_; }
   const std::vector<std::string> &problems() const { return problems_; }
 
@@ -44,6 +46,7 @@ class Recorder {
   struct Source {
     std::unique_ptr<reader::TraceWriter> writer;
     std::string channel;
+    uint64_t faults;  // of before
   };
   Status Finish(Source *source);
 
@@ -54,6 +57,7 @@ class Recorder {
   std::vector<std::string> empty_dirs_;
   size_t empty_ = 0;
   reader::WriterTotals finished_;
+  uint64_t faults_ = 0;
   std::vector<std::string> problems_;
 };
 

@@ -81,6 +81,14 @@ Result<std::string> Producer::EventBlocks() const {
 }
 
 uint64_t Producer::Unrouted() const {
+  return Sum(&gkhi_control_hook::lost);
+}
+
+uint64_t Producer::Faults() const {
+  return Sum(&gkhi_control_hook::faults);
+}
+
+uint64_t Producer::Sum(uint64_t gkhi_control_hook::*counter) const {
   // The table grows: what is mapped may be too short by now.
   Result<MappedFile> file = MappedFile::Open(dir_ + "/control");
   const gkhi_control &c = control();
@@ -90,7 +98,7 @@ uint64_t Producer::Unrouted() const {
     if (at > file->size() || file->size() - at < sizeof(gkhi_control_hook)) break;
     gkhi_control_hook hook;
     std::memcpy(&hook, file->data() + at, sizeof(hook));
-    sum += hook.lost;
+    sum += hook.*counter;
   }
   return sum;
 }

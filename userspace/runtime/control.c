@@ -6,8 +6,9 @@
  *   the process, control lock held  all but @request, @batch    readers in other processes
  *   one requester, flock held       @batch, @batch_size, then @request (release)
  *
- * The head stays mapped at one place for ever; the table behind it moves when it
- * grows (doubling). A reader that sees @n_hooks above what it mapped maps again.
+ * The head stays mapped at one place for ever; the table behind it is mapped anew
+ * when it grows (doubling). A reader that sees @n_hooks above what it mapped maps
+ * again. Our older mappings stay: fault.c may be about to count in one of them.
  */
 #include <string.h>
 
@@ -38,9 +39,7 @@ int gkhi_control_reserve(uint32_t n)
 	err = file_map_grown(path, c->hooks_offset, c->hooks_offset + capacity * sizeof(*gkhi_process.hooks), &table);
 	if (err)
 		return err;
-	if (gkhi_process.hooks)
-		sys_munmap(gkhi_process.hooks, c->hooks_capacity * sizeof(*gkhi_process.hooks));
-	gkhi_process.hooks = table;
+	PORT_STORE_RELEASE(gkhi_process.hooks, table);
 	PORT_STORE_RELEASE(c->hooks_capacity, capacity);
 	return 0;
 }
@@ -78,7 +77,7 @@ static struct gkhi_control_hook *new_row(const struct gkhi_hook_info *info)
 	copy_name(row->name, sizeof(row->name), info->name);
 	row->layout = info->layout;
 	row->stability = info->event ? info->event->stability : GKHI_PRIVATE;
-	*info->slot = c->n_hooks + 1;
+	PORT_STORE_RELEASE(*info->slot, c->n_hooks + 1);
 	return row;
 }
 

@@ -77,16 +77,3 @@ int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const 
 		*why = rc == -ENOMEM ? GKHI_WHY_NO_MEMORY : GKHI_WHY_NO_DETOUR;
 	return rc;
 }
-
-uint64_t port_detour_faults(const struct gkhi_hook *hook)
-{
-	const struct detour *d;
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < DETOUR_BUCKETS; i++)
-		for (d = detours[i]; d; d = d->next)
-			if (d->hook == hook)
-				sum += PORT_READ_ONCE(d->faults);
-	return sum;
-}

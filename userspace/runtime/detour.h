@@ -77,7 +77,6 @@ struct detour {
 	uint32_t flags;			/* DETOUR_F_* */
 	uint32_t frame_bytes;		/* a multiple of 16 */
 	struct gkhi_hook *hook;
-	uint64_t faults;		/* arguments that could not be read */
 	const void *entry;
 	struct detour *next;		/* same bucket */
 	uint64_t key;			/* hash of the record */
@@ -96,7 +95,7 @@ struct detour {
 struct detour_context {
 	struct gkhi_regs regs;
 	uint64_t page;			/* the last one that was found readable */
-	uint64_t faults;
+	uint64_t faults;		/* arguments that could not be read */
 	bool trusted;
 };
 

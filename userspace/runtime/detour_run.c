@@ -131,6 +131,6 @@ void gkhi_detour_run(struct detour *d, struct detour_context *context, uint64_t 
 		put_arg(d, arg, value, frame, context);
 	}
 	if (context->faults)
-		__atomic_fetch_add(&d->faults, context->faults, __ATOMIC_RELAXED);
+		gkhi_faulted(d->hook, context->faults);
 	gkhi_dispatch(d->hook, frame);
 }

@@ -93,7 +93,6 @@ void port_sync_core(void);		/* membarrier PRIVATE_EXPEDITED_SYNC_CORE */
  */
 int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const struct gkhi_event *event,
 		const void **entry, enum gkhi_why *why);
-uint64_t port_detour_faults(const struct gkhi_hook *hook);	/* arguments that could not be read: recorded as 0, "(fault)" or no bytes */
 
 /*
  * -- restartable sequences (sequence.S, sequence.c): copy, then publish with one
@@ -179,6 +178,7 @@ uint32_t port_pid(void);
 int port_event_declare(const struct gkhi_event *event, uint32_t id, uint32_t stream_class);	/* on disk when it returns 0 */
 void port_hook_changed(struct gkhi_hook_entry *entry);			/* refresh the control file */
 void port_hook_switched(uint32_t slot, uint8_t state, uint8_t effective, uint8_t why);	/* the same, cheap: nothing else has changed */
+void port_hook_faulted(uint32_t slot, uint64_t n);			/* operands that could not be read; any context (fault.c) */
 void port_channels_changed(void);					/* after a batch or a late object made, changed or closed channels */
 void port_log(const char *line);					/* one line to stderr, once per text */
 

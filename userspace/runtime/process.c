@@ -155,14 +155,15 @@ int gkhi_process_open(void)
 void gkhi_process_forget(void)
 {
 	struct gkhi_process *p = &gkhi_process;
+	struct gkhi_control_hook *hooks = p->hooks;
 
 	gkhi_metadata_forget();
-	if (p->hooks)
-		sys_munmap(p->hooks, p->control->hooks_capacity * sizeof(*p->hooks));
+	PORT_STORE_RELEASE(p->hooks, NULL);	/* first: a handler of ours may trace here */
+	if (hooks)
+		sys_munmap(hooks, p->control->hooks_capacity * sizeof(*hooks));
 	if (p->control)
 		sys_munmap(p->control, (sizeof(*p->control) + 4095) & ~4095ul);
 	p->control = NULL;
-	p->hooks = NULL;
 	p->dir[0] = 0;
 	memset(p->shm, 0, sizeof(p->shm));
 }

@@ -79,6 +79,14 @@ void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame)
 	put('\n');
 }
 
+/* None: every operand is the program's own. */
+void gkhi_faulted(struct gkhi_hook *hook, uint64_t n)
+{
+	(void)hook;
+	(void)n;
+	put_text(" faulted", 99);
+}
+
 const char *harness_log(void)
 {
 	text[used] = '\0';

@@ -7,6 +7,7 @@
 #include <gkhi/abi.h>
 
 void gkhi_dispatch(struct gkhi_hook *hook, const uint64_t *frame);
+void gkhi_faulted(struct gkhi_hook *hook, uint64_t n);
 const char *harness_log(void);
 void harness_log_clear(void);
 

@@ -27,6 +27,7 @@ void World::Reset() {
   rounds.clear();
   open_channels.clear();
   seen.clear();
+  faults.clear();
   in_synchronize = nullptr;
   keep_seen = true;
   sink = nullptr;
@@ -451,6 +452,9 @@ void port_hook_changed(struct gkhi_hook_entry *entry) {
 }
 
 void port_hook_switched(uint32_t, uint8_t, uint8_t, uint8_t) {}
+void port_hook_faulted(uint32_t slot, uint64_t n) {
+  world.faults.emplace_back(slot, n);
+}
 void port_channels_changed(void) {}
 bool port_orphan;
 void port_adopt(void) {

@@ -45,9 +45,10 @@ struct World {
   std::set<const void *> no_detour;  // pads without
   std::map<const void *, size_t> blocks;
   std::vector<std::string> log;
-  std::vector<std::string> declared;              // "name/id/class"
-  std::vector<std::string> changed;               // port_hook_changed
-  std::vector<std::vector<const void *>> rounds;  // addresses of each port_patch()
+  std::vector<std::string> declared;                  // "name/id/class"
+  std::vector<std::string> changed;                   // port_hook_changed
+  std::vector<std::pair<uint32_t, uint64_t>> faults;  // slot and number
+  std::vector<std::vector<const void *>> rounds;      // addresses of each port_patch()
   std::vector<std::string> open_channels;
   std::function<void()> in_synchronize;
   int synchronize_result = 0;

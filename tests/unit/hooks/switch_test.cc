@@ -250,6 +250,18 @@ TEST_F(SwitchTest, ABareMarkerDeclaredWithStaticHasNoStaticSite) {
   EXPECT_EQ(StateOf("bare:x"), "static/disabled (declared without static)");
 }
 
+TEST_F(SwitchTest, FaultsOfOperandsAreToldOfTheHooksRow) {
+  Object o;
+  const int hook = o.Usual("net:rx");
+  Add(o);
+  gkhi_core.entry[0]->slot = 5;
+  gkhi_faulted(o.hook(hook), 2);
+  EXPECT_EQ(world.faults, (std::vector<std::pair<uint32_t, uint64_t>>{{5, 2}}));
+  Remove(o);
+  gkhi_faulted(o.hook(hook), 1);
+  EXPECT_EQ(world.faults.size(), 1u) << "a hook that went";
+}
+
 TEST_F(SwitchTest, SitesThatLoadTheMode) {
   Object o;
   const int hook = o.Hook("load:x", 0, GKHI_HOOK_F_LOADED);

@@ -51,6 +51,7 @@ gkhi_hook hook;
 unsigned frame_words;
 uint64_t frame[64];
 uint64_t dispatched;
+uint64_t operand_faults;
 
 }  // namespace
 
@@ -58,6 +59,9 @@ extern "C" __attribute__((target("general-regs-only"))) void gkhi_dispatch(gkhi_
                                                                            const uint64_t *from) {
   for (unsigned i = 0; i < frame_words; i++) frame[i] = from[i];
   __atomic_fetch_add(&dispatched, 1, __ATOMIC_RELAXED);
+}
+extern "C" __attribute__((target("general-regs-only"))) void gkhi_faulted(gkhi_hook *of, uint64_t n) {
+  if (of == &hook) operand_faults += n;
 }
 
 namespace {

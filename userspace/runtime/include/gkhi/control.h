@@ -57,7 +57,9 @@ struct gkhi_control_hook {
 	char channels[80];		/* comma-separated names */
 	uint8_t stability;
 	uint8_t gone;			/* its module was unloaded */
-	uint8_t reserved[38];
+	uint8_t reserved[6];
+	uint64_t faults;		/* a marker's operands that could not be read; counted live */
+	uint8_t reserved2[24];
 };					/* 256 bytes */
 
 struct gkhi_control_channel {

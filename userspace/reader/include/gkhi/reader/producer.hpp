@@ -33,11 +33,15 @@ class Producer {
   Result<std::string> EventBlocks() const;
   // Events lost by all hooks outside of rings, so far.
   uint64_t Unrouted() const;
+  // Operands of markers that could not be read, so far: recorded as 0 or "(fault)".
+  uint64_t Faults() const;
   TraceHead Head(const ClockRecord &clock) const;
   // "<comm>-<pid>", fit for a file name.
   std::string TraceName() const;
 
  private:
+  uint64_t Sum(uint64_t gkhi_control_hook::*counter) const;
+
   std::string dir_;
   MappedFile control_;
 };
