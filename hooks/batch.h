@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * batch.h - a batch at work: what batch.c (statements), query.c (selectors),
- * batch_channel.c (channel statements) and batch_error.c share.
+ * batch.h - a batch at work: what batch.c (statements), batch_word.c, query.c
+ * (selectors), batch_channel.c (channel statements), batch_option.c (their options)
+ * and batch_error.c share.
  */
 #ifndef GKHI_BATCH_H
 #define GKHI_BATCH_H
@@ -84,13 +85,12 @@ struct gkhi_nearest {
 void gkhi_nearest_try(struct gkhi_nearest *n, const char *name, size_t len);
 void gkhi_hint_nearest(struct gkhi_batch *b, const struct gkhi_nearest *n);	/* did you mean ...? */
 
+/* batch_word.c */
 bool gkhi_word_is(const struct gkhi_word *w, const char *s);
 bool gkhi_word_starts(const struct gkhi_word *w, const char *s);
 struct gkhi_word gkhi_word_rest(const struct gkhi_word *w, uint32_t skip);
 bool gkhi_word_number(const struct gkhi_word *w, uint64_t max, uint64_t *n);
-
-/* batch.c: the next word of the statement, false at its end. */
-bool gkhi_batch_word(struct gkhi_batch *b, struct gkhi_word *w);
+bool gkhi_batch_word(struct gkhi_batch *b, struct gkhi_word *w);	/* the next of the statement, false at its end */
 
 unsigned int gkhi_distance(const char *a, size_t alen, const char *b, size_t blen);
 
@@ -98,6 +98,10 @@ unsigned int gkhi_distance(const char *a, size_t alen, const char *b, size_t ble
 bool gkhi_glob(const char *pattern, size_t plen, const char *text, size_t tlen);
 bool gkhi_glob_path(const char *pattern, size_t plen, const char *path);	/* or what is behind a slash of it */
 int gkhi_select(struct gkhi_batch *b, const struct gkhi_statement *st);
+
+/* batch_option.c: one option into @c; a mode, whose names are the backend's that may come later, into @mode */
+int gkhi_option(struct gkhi_batch *b, const struct gkhi_word *w, struct gkhi_channel_config *c, struct gkhi_word *mode);
+int gkhi_option_mode(struct gkhi_batch *b, const struct gkhi_word *mode, struct gkhi_channel_config *c);
 
 /* batch_channel.c */
 int gkhi_channel_statement(struct gkhi_batch *b, const struct gkhi_word *keyword);

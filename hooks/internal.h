@@ -197,8 +197,15 @@ static inline const char *gkhi_entry_event_name(const struct gkhi_hook_entry *e)
 /* registry.c */
 struct gkhi_hook_entry *gkhi_entry_find(const char *name, size_t len, uint64_t layout);
 struct gkhi_hook_entry *gkhi_entry_get(const char *name, size_t len, uint64_t layout);	/* made if need be; NULL: no memory */
-struct gkhi_hook_entry *gkhi_entry_of_event(const struct gkhi_event *event);	/* object.c; NULL: no memory */
 void gkhi_entries_pop(uint32_t n);	/* forget the newest, until there are @n */
+
+/* object_read.c: what is in there; 0 or -ENOMEM. Entries first, then events; sites when the hooks are linked. */
+void gkhi_object_measure(struct gkhi_object *o);	/* n_hooks, n_places */
+struct gkhi_hook *gkhi_object_hook(const struct gkhi_object *o, const void *at);	/* NULL: none of its hooks */
+int gkhi_object_entries(struct gkhi_object *o);
+int gkhi_object_events(struct gkhi_object *o);
+void gkhi_object_sites(struct gkhi_object *o);
+struct gkhi_hook_entry *gkhi_entry_of_event(const struct gkhi_event *event);	/* NULL: no memory */
 
 /* event_copy.c */
 struct gkhi_event *gkhi_event_copy(const struct gkhi_event *event);	/* NULL: no memory */
