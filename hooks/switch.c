@@ -142,7 +142,6 @@ static void gkhi_make_detours(struct gkhi_hook_entry *e)
 			s->why = (uint8_t)why;
 			e->trouble = true;
 			gkhi_set.trouble = true;
-			gkhi_set.trouble = true;
 		}
 	}
 }
