@@ -2,7 +2,9 @@
 #include "attach.hpp"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,13 +157,52 @@ class SignalsBlocked {
 constexpr milliseconds kStopTime{100};     // for one thread to stop
 constexpr milliseconds kCallTime{30'000};  // large channels allocate gigabytes; broken off never before
 
-Tracee::Outcome CallIn(pid_t pid, pid_t tid, uint64_t entry, gkhi_remote_op op, int *result, int *err) {
+// One remote call in a process at a time: they leave in it what puts the thread back. Only who may trace the
+// process may open its memory; and a lock goes with its owner.
+class RemoteLock {
+ public:
+  explicit RemoteLock(pid_t pid)
+      : fd_(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~RemoteLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  RemoteLock(const RemoteLock &) = delete;
+  RemoteLock &operator=(const RemoteLock &) = delete;
+
+  bool opened() const { return fd_ >= 0; }
+  bool Try() const { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
+
+ private:
+  int fd_;
+};
+
+// The thread that a gkhi that was killed may have left inside of a call; 0: none.
+pid_t LeftBehind(pid_t pid, const gkhi_runtime_info &info) {
+  uint32_t tid = 0;
+  if (!info.remote || !ReadMemory(pid, info.remote, &tid, sizeof(tid))) return 0;
+  const std::string task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid);
+  return tid != 0 && access(task.c_str(), F_OK) == 0 ? static_cast<pid_t>(tid) : 0;
+}
+
+Tracee::Outcome CallIn(pid_t pid, pid_t tid, const gkhi_runtime_info &info, gkhi_remote_op op, int *result,
+                       int *err) {
   SignalsBlocked blocked;
   Tracee tracee(pid, tid);
+  tracee.SetRemote(info.remote);
   Tracee::Outcome outcome = tracee.Stop(Clock::now() + kStopTime);
-  if (outcome == Tracee::Outcome::kDone) outcome = tracee.Call(entry, op, Clock::now() + kCallTime, result);
+  if (outcome == Tracee::Outcome::kDone && tracee.IsInside(info)) outcome = Tracee::Outcome::kBusy;
+  if (outcome == Tracee::Outcome::kDone)
+    outcome = tracee.Call(info.entry, op, Clock::now() + kCallTime, result);
   *err = tracee.Errno();
   return outcome;
+}
+
+// The threads to try, in order. One that was left behind goes first: where it is, it knows alone.
+std::vector<pid_t> ThreadsFor(pid_t pid, const gkhi_runtime_info &info, std::string *last) {
+  const pid_t left = LeftBehind(pid, info);
+  if (left == 0) return Candidates(pid);
+  *last = "thread " + std::to_string(left) + " is inside of a call whose gkhi was killed";
+  return {left};
 }
 
 std::optional<Error> Fatal(Tracee::Outcome outcome, pid_t pid, int err) {
@@ -243,14 +284,18 @@ std::optional<std::string> WhyNotAttach(pid_t pid) {
 Result<RemoteReply> RemoteCall(pid_t pid, gkhi_remote_op op, milliseconds timeout) {
   if (auto why = WhyNotAttach(pid)) return Error{*why};
   const Clock::time_point deadline = Clock::now() + timeout;
+  const RemoteLock lock(pid);
   std::string last = "no thread of it could be stopped";
   for (int round = 0;; round++) {
     auto runtime = FindRuntime(pid);
     if (!runtime) return Error{runtime.error()};
-    if (runtime->copy.ready && runtime->copy.entry) {
-      for (pid_t tid : Candidates(pid)) {
+    if (!lock.opened()) return Error{ForbiddenText(pid)};
+    if (runtime->copy.ready && runtime->copy.entry && !lock.Try()) {
+      last = "another gkhi is at it";
+    } else if (runtime->copy.ready && runtime->copy.entry) {
+      for (pid_t tid : ThreadsFor(pid, runtime->copy, &last)) {
         int result = 0, err = 0;
-        Tracee::Outcome outcome = CallIn(pid, tid, runtime->copy.entry, op, &result, &err);
+        Tracee::Outcome outcome = CallIn(pid, tid, runtime->copy, op, &result, &err);
         if (auto error = Fatal(outcome, pid, err)) return *error;
         if (outcome == Tracee::Outcome::kDone && result != -EAGAIN)
           return ReplyOf(pid, runtime->info, result);

@@ -65,6 +65,12 @@ bool ReadMemory(pid_t pid, uint64_t address, void *to, size_t size) {
   return process_vm_readv(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
 }
 
+bool WriteMemory(pid_t pid, uint64_t address, const void *from, size_t size) {
+  iovec local{const_cast<void *>(from), size};
+  iovec remote{reinterpret_cast<void *>(address), size};
+  return process_vm_writev(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
 SignalSets ReadSignalSets(pid_t pid, pid_t tid) {
   SignalSets sets;
   auto text = ReadWholeFile(Proc(pid, "task/") + std::to_string(tid) + "/status");

@@ -19,6 +19,9 @@ std::optional<std::string> ReadWholeFile(const std::string &path);
 // `size` bytes at `address` of the process; false: not all of them can be read.
 bool ReadMemory(pid_t pid, uint64_t address, void *to, size_t size);
 
+// The same, the other way.
+bool WriteMemory(pid_t pid, uint64_t address, const void *from, size_t size);
+
 struct SignalSets {
   uint64_t pending = 0;  // of the thread and of its process
   uint64_t caught = 0;

@@ -239,7 +239,9 @@ Result<std::vector<gkhi_control_hook>> Process::Hooks() {
   return std::vector<gkhi_control_hook>(table, table + n);
 }
 
+// A call whose gkhi was killed may be reading the one before.
 Status Process::Impl::WriteBatch(std::string_view batch) {
+  Withdraw();
   if (batch.size() <= sizeof(control->batch)) {
     std::memcpy(control->batch, batch.data(), batch.size());
   } else {

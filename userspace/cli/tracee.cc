@@ -144,14 +144,16 @@ Tracee::Outcome Tracee::SaveState() {
 
 Tracee::Outcome Tracee::Call(uint64_t entry, uint64_t argument, Clock::time_point deadline, int *result) {
   const uint64_t all = ~uint64_t{0};
-  if (Ptrace(PTRACE_SETSIGMASK, tid_, sizeof(all), reinterpret_cast<uintptr_t>(&all))) return Fail();
+  if (remote_ && !WriteRemote()) return Fail();
   user_regs_struct regs = regs_;
   regs.rip = entry;
   regs.rdi = argument;
   regs.rsp = (regs_.rsp - 256) & ~uint64_t{15};
   regs.orig_rax = ~uint64_t{0};  // whatever system call it was in: the kernel must not restart that one now
   regs.eflags &= ~uint64_t{0x40500};  // TF, DF, AC
+  // In this order: from now on the thread itself puts back what is changed, if this program should die.
   if (!WriteRegisters(regs)) return Fail();
+  if (Ptrace(PTRACE_SETSIGMASK, tid_, sizeof(all), reinterpret_cast<uintptr_t>(&all))) return Fail();
   Outcome outcome = RunToEnd(deadline, result);
   if (outcome == Outcome::kGone || outcome == Outcome::kError) return outcome;
   Outcome put_back = Restore();
@@ -219,16 +221,45 @@ Tracee::Outcome Tracee::WaitForRestore(Clock::time_point deadline) {
   }
 }
 
+// The registers last: up to then the thread would put itself back.
 Tracee::Outcome Tracee::Restore() {
+  const user_regs_struct regs = RestoredRegisters();
+  iovec iov{xstate_.data(), xstate_.size()};
+  if (Ptrace(PTRACE_SETREGSET, tid_, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&iov))) return Fail();
+  if (Ptrace(PTRACE_SETSIGMASK, tid_, sizeof(sigmask_), reinterpret_cast<uintptr_t>(&sigmask_)))
+    return Fail();
+  if (!WriteRegisters(regs)) return Fail();
+  ForgetRemote();
+  return Outcome::kDone;
+}
+
+user_regs_struct Tracee::RestoredRegisters() const {
   user_regs_struct regs = regs_;
   LeaveSequence(&regs);
   RestartInterrupted(&regs);
-  iovec iov{xstate_.data(), xstate_.size()};
-  if (Ptrace(PTRACE_SETREGSET, tid_, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&iov))) return Fail();
-  if (!WriteRegisters(regs)) return Fail();
-  if (Ptrace(PTRACE_SETSIGMASK, tid_, sizeof(sigmask_), reinterpret_cast<uintptr_t>(&sigmask_)))
-    return Fail();
-  return Outcome::kDone;
+  return regs;
+}
+
+bool Tracee::WriteRemote() const {
+  gkhi_remote remote{};
+  const user_regs_struct regs = RestoredRegisters();
+  static_assert(sizeof(remote.regs) == sizeof(regs));
+  remote.tid = static_cast<uint32_t>(tid_);
+  remote.mask = sigmask_;
+  std::memcpy(remote.regs, &regs, sizeof(regs));
+  remote.xstate_size = xstate_.size();
+  std::memcpy(remote.xstate, xstate_.data(), std::min(xstate_.size(), sizeof(remote.xstate)));
+  return WriteMemory(pid_, remote_, &remote, sizeof(remote));
+}
+
+void Tracee::ForgetRemote() const {
+  const uint32_t tid_and_taken[2] = {0, 0};
+  if (remote_) WriteMemory(pid_, remote_, tid_and_taken, sizeof(tid_and_taken));
+}
+
+bool Tracee::IsInside(const gkhi_runtime_info &info) const {
+  return (regs_.rip >= info.entry && regs_.rip < info.entry_end) ||
+         (regs_.rsp > info.stack && regs_.rsp <= info.stack_end);
 }
 
 // By having run elsewhere the thread has left its restartable sequence, as by a preemption: it goes on at the

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // One thread of another process, stopped with ptrace and put back as it was.
 //
-//   what may happen meanwhile          what is done
-//   a signal for the thread            blocked in the kernel (PTRACE_SETSIGMASK), delivered when the mask is
-//   put back SIGSTOP                            suppressed, sent again at the end it was inside a system call
+//   what may happen meanwhile        what is done
+//   a signal for the thread          blocked in the kernel (PTRACE_SETSIGMASK), delivered when the mask is
+//   put back SIGSTOP                          suppressed, sent again at the end it was inside a system call
 //   the kernel restarts it: the final stop is one where it looks at orig_rax it was inside a rseq section the
-//   restored ip is the section's abort handler it dies                            Outcome::kGone this program
-//   dies (SIGKILL alone)  the thread is lost: it sleeps for ever
+//   restored ip is the section's abort handler it dies                          Outcome::kGone this program
+//   dies                the thread puts itself back from struct gkhi_remote (a SIGSTOP is lost)
 #ifndef GKHI_CLI_TRACEE_HPP
 #define GKHI_CLI_TRACEE_HPP
 
+#include <gkhi/control.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
@@ -39,10 +40,14 @@ class Tracee {
   Tracee(const Tracee &) = delete;
   Tracee &operator=(const Tracee &) = delete;
 
+  // Where the thread finds what puts it back when this program dies. The caller holds the lock of it.
+  void SetRemote(uint64_t address) { remote_ = address; }
   // Stops the thread and saves what a call changes.
   Outcome Stop(Clock::time_point deadline);
   // Lets it run entry(argument) up to the system call that ends the call; then puts everything back.
   Outcome Call(uint64_t entry, uint64_t argument, Clock::time_point deadline, int *result);
+  // Where it is stopped: inside of a call that another program has left to it?
+  bool IsInside(const gkhi_runtime_info &info) const;
   // Lets it go. Nothing to do when it is gone.
   void Detach();
 
@@ -56,6 +61,9 @@ class Tracee {
   Outcome StopForRestore(Clock::time_point deadline);
   Outcome WaitForRestore(Clock::time_point deadline);
   Outcome Restore();
+  user_regs_struct RestoredRegisters() const;
+  bool WriteRemote() const;
+  void ForgetRemote() const;
   bool ReadRegisters(user_regs_struct *regs);
   bool WriteRegisters(const user_regs_struct &regs);
   void LeaveSequence(user_regs_struct *regs) const;
@@ -66,6 +74,7 @@ class Tracee {
   bool seized_ = false;
   bool resend_stop_ = false;
   int errno_ = 0;
+  uint64_t remote_ = 0;
   user_regs_struct regs_{};
   std::vector<std::byte> xstate_;
   uint64_t sigmask_ = 0;

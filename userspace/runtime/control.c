@@ -154,11 +154,15 @@ void port_channels_changed(void)
 
 /* -- requests */
 
-/* The batch as it is now: a copy, since the requester could write on. */
+/*
+ * The batch as it is now: a copy, since the requester could write on. One that was
+ * killed makes room for another, which begins by taking the size away: then there
+ * is nothing to do.
+ */
 static int copy_batch(char **text, size_t *size)
 {
 	struct gkhi_control *c = gkhi_process.control;
-	size_t n = PORT_READ_ONCE(c->batch_size);
+	size_t n = PORT_LOAD_ACQUIRE(c->batch_size);
 	char path[GKHI_PATH_MAX];
 	long got;
 
@@ -170,6 +174,9 @@ static int copy_batch(char **text, size_t *size)
 	*size = n;
 	if (n <= sizeof(c->batch)) {
 		memcpy(*text, c->batch, n);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (PORT_READ_ONCE(c->batch_size) != n)
+			*size = 0;
 		return 0;
 	}
 	gkhi_process_path(path, "request");

@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define GKHI_CONTROL_MAGIC	0x4c5254434b4700ull	/* "\0GKCTRL" */
-#define GKHI_CONTROL_VERSION	1
+#define GKHI_CONTROL_VERSION	2
 
 enum gkhi_clock_kind {
 	GKHI_CLOCK_TSC = 1,		/* invariant, and the kernel's clocksource */
@@ -143,6 +143,10 @@ enum gkhi_remote_op {
  * preserves nothing but errno; it never blocks on what the thread itself may
  * hold, never allocates from the heap, and answers -EAGAIN when the control lock
  * is taken or the thread is inside a slow path.
+ *
+ * Nobody may catch it: `gkhi` can be killed at any moment. So before it changes a
+ * thread it leaves in @remote what is needed to put it back, and a thread that
+ * comes out of the system call puts itself back from there.
  */
 struct gkhi_runtime_info {
 	uint64_t magic;			/* GKHI_CONTROL_MAGIC */
@@ -151,6 +155,29 @@ struct gkhi_runtime_info {
 	uint64_t entry;			/* address */
 	char dir[256];			/* the process's directory, or "" */
 	char error[256];		/* why the last GKHI_OP_OPEN failed */
+	uint64_t remote;		/* address of struct gkhi_remote; 0: this machine has none */
+	uint64_t entry_end;		/* a thread in [entry, entry_end), or whose stack pointer */
+	uint64_t stack;			/* is in (stack, stack_end], is inside a call */
+	uint64_t stack_end;
+};
+
+#define GKHI_REMOTE_REGS	27		/* struct user_regs_struct */
+#define GKHI_REMOTE_XSTATE	4096		/* all that a call may change is in it */
+
+/*
+ * struct gkhi_remote - the thread that makes a remote call, as it was. Written by
+ * the one `gkhi` that holds flock() on /proc/<pid>/mem, and cleared by it when the
+ * thread is put back: so a @tid left over is of a `gkhi` that was killed, and the
+ * next one finds out where that thread is before it writes.
+ */
+struct gkhi_remote {
+	uint32_t tid;			/* 0: no call */
+	uint32_t taken;			/* by the thread: the stack is in use */
+	uint64_t mask;			/* blocked signals */
+	uint64_t regs[GKHI_REMOTE_REGS];	/* out of a restartable sequence */
+	uint64_t xstate_size;
+	uint64_t reserved[2];
+	uint8_t xstate[GKHI_REMOTE_XSTATE];	/* NT_X86_XSTATE; at a multiple of 64 */
 };
 
 #define GKHI_REMOTE_DONE	0x676b6869646f6e65ull	/* "gkhidone" */
