@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "batch_text.hpp"
 #include "command.hpp"
 #include "hook_view.hpp"
+#include "kernel.hpp"
 #include "launch.hpp"
 #include "progress.hpp"
 #include "recorder.hpp"
@@ -29,6 +31,7 @@ constexpr const char *kChannelOptions = "backend=ring mode=discard";
 struct Options {
   std::string output;
   std::string batch;
+  std::string kernel_batch;  // "": the kernel is not recorded
   std::string subbuf_size;
   std::string n_subbufs;
   bool strict = false;
@@ -41,6 +44,7 @@ Options ReadOptions(const Args &args) {
   options.n_subbufs = args.Get("subbufs").value_or("16");
   options.strict = args.Has("strict");
   options.batch = fmt::format("{}", fmt::join(args.All("event"), "\n"));  // one may end with a comment
+  options.kernel_batch = fmt::format("{}", fmt::join(args.All("kernel"), "\n"));
   const char *environment = getenv("GKHI");
   if (options.batch.empty())
     options.batch = environment != nullptr && *environment ? environment : kDefaultBatch;
@@ -60,9 +64,38 @@ int Conclude(const Options &options, Recorder *recorder, int code) {
     fmt::print(stderr, "gkhi record: {} operand{} could not be read: recorded as 0 or \"(fault)\"\n", n,
                n == 1 ? "" : "s");
   const reader::WriterTotals totals = recorder->totals();
-  fmt::print(stderr, "gkhi record: {} -> {}\n", TotalsText(totals, recorder->processes()), options.output);
+  fmt::print(stderr, "gkhi record: {} -> {}\n", TotalsText(totals, recorder->sources()), options.output);
   return options.strict && totals.lost() > 0 ? kExitLoss : code;
 }
+
+// ----------------------------------------------------------------------------------------------- the kernel
+
+// The kernel's part of a recording, if there is one.
+class KernelPart {
+ public:
+  Status Start(const Options &options, Recorder *recorder) {
+    if (options.kernel_batch.empty()) return Done{};
+    const std::string channel = fmt::format("record-{}", getpid());
+    Result<KernelHooksOn> on =
+        KernelHooksOn::Switch(channel, ChannelStatement(options, channel), options.kernel_batch);
+    if (!on) return Error{on.error()};
+    on_ = std::move(*on);
+    Result<std::unique_ptr<reader::KernelWriter>> writer = KernelTrace(options.output);
+    if (!writer) return Error{writer.error()};
+    Status opened = (*writer)->Open(channel);
+    if (opened) recorder->AddKernel(std::move(*writer));
+    return opened;
+  }
+  // Nothing comes any more.
+  void Stop() {
+    if (!on_) return;
+    Status status = on_->TakeBack();
+    if (!status) Fail("record", fmt::format("the kernel's hooks stay on: {}", status.error()));
+  }
+
+ private:
+  std::optional<KernelHooksOn> on_;  // its end takes the channel away
+};
 
 // ------------------------------------------------------------------------------------------------ a command
 
@@ -111,12 +144,12 @@ Status Follow(const Session &session, Child *child, SignalTaker *signals, Record
     if (ended) break;
     Result<uint64_t> drained = recorder->Drain();
     if (!drained) return Error{drained.error()};
-    progress.Show(recorder->EventsFired(), recorder->totals(), recorder->processes());
+    progress.Show(recorder->EventsFired(), recorder->totals(), recorder->sources());
     if (*drained == 0) recorder->Wait(kPatience);
   }
   progress.Clear();
   SwitchOff(session);
-  return recorder->FinishAll();
+  return Done{};
 }
 
 // The trace cannot be written any more: the command's own work goes on without it.
@@ -138,6 +171,10 @@ int RecordCommand(const Args &args, const Options &options) {
   environment.gkhi = ChannelStatement(options, "main") + "; " + RouteTo(options.batch, "main");
   environment.dir = session->path();
   environment.preload = PreloadFor(args.operands()[0]);
+  Recorder recorder(options.output);
+  KernelPart kernel;
+  Status status = kernel.Start(options, &recorder);
+  if (!status) return Fail("record", status.error());
   SignalTaker signals;
   int exec_code = 0;
   Result<Child> child = Child::Start(args.operands(), environment, &exec_code);
@@ -145,8 +182,9 @@ int RecordCommand(const Args &args, const Options &options) {
     Fail("record", child.error());
     return exec_code;
   }
-  Recorder recorder(options.output);
-  Status status = Follow(*session, &*child, &signals, &recorder);
+  status = Follow(*session, &*child, &signals, &recorder);
+  kernel.Stop();
+  if (status) status = recorder.FinishAll();
   if (!status) {
     Fail("record", status.error());
     return RunOn(*session, &*child, &signals);
@@ -181,7 +219,9 @@ void Detach(Attached *attached, const std::string &channel) {
   if (!reply) Fail("record", fmt::format("{}: {}", attached->process.control().pid, reply.error()));
 }
 
+// Who records the kernel alone goes on until a signal.
 bool AllEnded(std::vector<Attached> *attached) {
+  if (attached->empty()) return false;
   for (Attached &one : *attached) {
     if (one.process.Alive()) return false;
   }
@@ -202,7 +242,7 @@ Status FollowAttached(std::vector<Attached> *attached, SignalTaker *signals, Rec
     if (stop) break;
     Result<uint64_t> drained = recorder->Drain();
     if (!drained) return Error{drained.error()};
-    progress.Show(recorder->EventsFired(), recorder->totals(), recorder->processes());
+    progress.Show(recorder->EventsFired(), recorder->totals(), recorder->sources());
     if (*drained == 0) recorder->Wait(kPatience);
   }
   progress.Clear();
@@ -212,13 +252,16 @@ Status FollowAttached(std::vector<Attached> *attached, SignalTaker *signals, Rec
 int RecordAttached(const Args &args, const Options &options) {
   Status prepared = PrepareOutput(options.output);
   if (!prepared) return Fail("record", prepared.error());
-  Result<std::vector<Process>> processes = ChooseProcesses(args, "record", false);
+  Result<std::vector<Process>> processes = std::vector<Process>();
+  if (args.Has("pid")) processes = ChooseProcesses(args, "record", false);
   if (!processes) return Fail("record", processes.error());
   const std::string channel = fmt::format("record-{}", getpid());
   SignalTaker signals;
   Recorder recorder(options.output);
   std::vector<Attached> attached;
-  Status status = Done{};
+  KernelPart kernel;
+  Status status = kernel.Start(options, &recorder);
+  if (!status) return Fail("record", status.error());
   for (Process &process : *processes) {
     Result<Attached> one = Attach(std::move(process), options, channel);
     if (!one) {
@@ -229,6 +272,7 @@ int RecordAttached(const Args &args, const Options &options) {
     attached.push_back(std::move(*one));
   }
   if (status) status = FollowAttached(&attached, &signals, &recorder);
+  kernel.Stop();
   for (Attached &one : attached) Detach(&one, channel);
   if (status) status = recorder.FinishAll();
   for (Attached &one : attached) {
@@ -240,14 +284,14 @@ int RecordAttached(const Args &args, const Options &options) {
 }
 
 int Run(const Args &args) {
-  const bool attach = args.Has("pid");
-  if (attach == !args.operands().empty()) {
+  const bool attach = args.Has("pid"), command = !args.operands().empty();
+  if (attach ? command : !command && !args.Has("kernel")) {
     fmt::print(stderr, "gkhi record: found {}, wanted either -p PID or a command: gkhi record -- CMD\n",
                attach ? "both" : "neither");
     return kExitUsage;
   }
   const Options options = ReadOptions(args);
-  return attach ? RecordAttached(args, options) : RecordCommand(args, options);
+  return command ? RecordCommand(args, options) : RecordAttached(args, options);
 }
 
 }  // namespace
@@ -256,7 +300,7 @@ const Command &RecordVerb() {
   static const Command command = {
       "record",
       "run a command with hooks on, or attach, and keep every event",
-      "[--] CMD [ARG]... | -p PID...",
+      "[--] CMD [ARG]... | -p PID... | -k BATCH",
       "Runs CMD with its hooks on, and those of all processes it starts, and writes what they fire to a "
       "trace while they\n"
       "run. The exit status is that of CMD, 128 + N when signal N killed it. With -p it attaches to running "
@@ -264,13 +308,17 @@ const Command &RecordVerb() {
       "instead, until ^C or their end, and leaves their hooks as they were.\n\n"
       "Hooks: the batches given with -e, where names alone are switched on; without one those of $GKHI; "
       "else\n"
-      "everything is on ('*:*=on'). docs/control.md has the grammar. Buffers discard events, and count them, "
-      "when they are full: the last "
+      "everything is on ('*:*=on'). docs/control.md has the grammar. With -k the hooks of the kernel that "
+      "BATCH names are\n"
+      "recorded, too, while the command or the processes run, or, alone, until ^C; they are left as they "
+      "were.\n\n"
+      "Buffers discard events, and count them, when they are full: the last "
       "line says\n"
       "how many, and larger buffers help (--subbufs, --subbuf-size).\n\n"
       "A trace that is already in the output folder is kept as FOLDER.old.",
       {
           {'e', "event", "BATCH", "what to switch on; may be repeated", "<hook>"},
+          {'k', "kernel", "BATCH", "what to switch on in the kernel; may be repeated"},
           {'o', "output", "DIR", "where the trace goes; gkhi.trace when not given", "<dir>"},
           {'p', "pid", "PID", "attach to this process; may be repeated", "<pid>"},
           {0, "subbuf-size", "SIZE", "bytes of one sub-buffer, K and M allowed; 256K when not given",
@@ -282,6 +330,7 @@ const Command &RecordVerb() {
           {"gkhi record -- ./server --port 80", "everything, of the server and its children"},
           {"gkhi record -e 'sqlite:step=static' -o steps -- sqlite3 test.db < work.sql", "one hook"},
           {"gkhi record -p $(pidof server) -e 'net:*=marker'", "attach; stop with ^C"},
+          {"gkhi record -k 'netdemo:*=static' -- ping -c 1 ::1", "the kernel, while a command runs"},
           {"gkhi record --strict -- make check || echo 'failed, or incomplete'", "loss is a failure"},
       },
       Run,

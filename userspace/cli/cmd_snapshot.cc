@@ -7,6 +7,7 @@
 #include <gkhi/reader/trace_writer.hpp>
 
 #include "command.hpp"
+#include "kernel.hpp"
 #include "output_dir.hpp"
 #include "progress.hpp"
 #include "request.hpp"
@@ -43,10 +44,31 @@ Result<std::vector<std::string>> Sources(const Args &args) {
   return dirs;
 }
 
+// What the kernel's flight recorders hold. To read another channel is to take its packets away.
+Result<reader::WriterTotals> SnapshotKernel(const std::string &output, std::vector<std::string> *problems) {
+  Result<std::unique_ptr<reader::KernelWriter>> writer = KernelTrace(output);
+  if (!writer) return Error{writer.error()};
+  for (const std::string &channel : KernelChannels()) {
+    if (!(*writer)->HasData(channel)) continue;
+    if (KernelChannelIsManaged(channel)) {
+      problems->push_back(fmt::format(
+          "channel {} is left alone: it overwrites nothing, and who reads it takes its packets", channel));
+      continue;
+    }
+    Status opened = (*writer)->Open(channel);
+    if (!opened) problems->push_back(opened.error());
+  }
+  Status status = (*writer)->Snapshot();
+  if (!status) return Error{status.error()};
+  problems->insert(problems->end(), (*writer)->problems().begin(), (*writer)->problems().end());
+  return (*writer)->totals();
+}
+
 int Run(const Args &args) {
   Result<std::vector<std::string>> sources = Sources(args);
   if (!sources) return Fail("snapshot", sources.error());
-  if (sources->empty()) {
+  const bool kernel = args.Has("kernel");
+  if (sources->empty() && !kernel) {
     fmt::print(stderr,
                "gkhi snapshot: found no process, wanted -p PID or the folder of one; see 'gkhi list'\n");
     return kExitUsage;
@@ -67,8 +89,13 @@ int Run(const Args &args) {
     if (!written) return Fail("snapshot", written.error());
     totals.Add(*written);
   }
+  if (kernel) {
+    Result<reader::WriterTotals> written = SnapshotKernel(output, &problems);
+    if (!written) return Fail("snapshot", written.error());
+    totals.Add(*written);
+  }
   for (const std::string &problem : problems) Fail("snapshot", problem);
-  fmt::print(stderr, "gkhi snapshot: {} -> {}\n", TotalsText(totals, sources->size()), output);
+  fmt::print(stderr, "gkhi snapshot: {} -> {}\n", TotalsText(totals, {sources->size(), kernel}), output);
   return args.Has("strict") && totals.lost() > 0 ? kExitLoss : kExitOk;
 }
 
@@ -88,6 +115,7 @@ const Command &SnapshotCommand() {
       {
           {'p', "pid", "PID", "this process; may be repeated", "<pid>"},
           {'o', "output", "DIR", "where the trace goes; gkhi.trace when not given", "<dir>"},
+          {'k', "kernel", nullptr, "what the kernel's channels hold, too"},
           {0, "strict", nullptr, "exit with 3 when events are missing"},
       },
       {
@@ -96,6 +124,7 @@ const Command &SnapshotCommand() {
            "the last events of a process that was killed"},
           {"gkhi snapshot /dev/shm/gkhi-1000/4711-883424",
            "the folder of a process, wherever it was copied to"},
+          {"gkhi snapshot --kernel", "the flight recorders of the kernel"},
       },
       Run,
       false,

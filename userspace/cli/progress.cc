@@ -27,17 +27,24 @@ std::string BytesText(uint64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
-std::string TotalsText(const reader::WriterTotals &totals, size_t processes) {
+std::string SourcesText(const Sources &sources) {
+  const std::string processes =
+      fmt::format("{} process{}", sources.processes, sources.processes == 1 ? "" : "es");
+  if (!sources.kernel) return processes;
+  return sources.processes == 0 ? "the kernel" : fmt::format("the kernel and {}", processes);
+}
+
+std::string TotalsText(const reader::WriterTotals &totals, const Sources &sources) {
   reader::Loss loss;
   loss.discarded = totals.discarded;
   loss.overwritten = totals.overwritten;
-  return fmt::format("{} event{} from {} process{}, {}, {}", totals.events, totals.events == 1 ? "" : "s",
-                     processes, processes == 1 ? "" : "es", reader::LossText(loss), BytesText(totals.bytes));
+  return fmt::format("{} event{} from {}, {}, {}", totals.events, totals.events == 1 ? "" : "s",
+                     SourcesText(sources), reader::LossText(loss), BytesText(totals.bytes));
 }
 
 Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0), last_(std::chrono::steady_clock::now()) {}
 
-void Progress::Show(uint64_t events_fired, const reader::WriterTotals &totals, size_t processes) {
+void Progress::Show(uint64_t events_fired, const reader::WriterTotals &totals, const Sources &sources) {
   if (!terminal_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < kInterval) return;
@@ -46,9 +53,8 @@ void Progress::Show(uint64_t events_fired, const reader::WriterTotals &totals, s
   last_ = now;
   last_events_ = events_fired;
   shown_ = true;
-  fmt::print(stderr, "\r\033[K{} event{}, {}, {} lost, {}, {} process{}", events_fired,
-             events_fired == 1 ? "" : "s", RateText(rate), totals.lost(), BytesText(totals.bytes), processes,
-             processes == 1 ? "" : "es");
+  fmt::print(stderr, "\r\033[K{} event{}, {}, {} lost, {}, {}", events_fired, events_fired == 1 ? "" : "s",
+             RateText(rate), totals.lost(), BytesText(totals.bytes), SourcesText(sources));
   fflush(stderr);
 }
 

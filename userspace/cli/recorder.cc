@@ -79,7 +79,10 @@ Result<uint64_t> Recorder::Drain() {
     if (!drained) return drained;
     packets += *drained;
   }
-  return packets;
+  if (kernel_ == nullptr) return packets;
+  Result<uint64_t> drained = kernel_->Drain();
+  if (!drained) return drained;
+  return packets + *drained;
 }
 
 void Recorder::Wait(std::chrono::milliseconds limit) {
@@ -128,12 +131,15 @@ Status Recorder::FinishAll() {
     if (!status) return status;
   }
   sources_.clear();
-  return Done{};
+  if (kernel_ == nullptr) return Done{};
+  Status status = kernel_->Finish();
+  problems_.insert(problems_.end(), kernel_->problems().begin(), kernel_->problems().end());
+  return status;
 }
 
 void Recorder::RemoveEmpty() {
   for (const std::string &dir : empty_dirs_) {
-    if (processes() <= 1) return;
+    if (processes() <= 1 && kernel_ == nullptr) return;
     std::error_code ec;
     std::filesystem::remove_all(dir, ec);
     empty_++;
@@ -143,12 +149,14 @@ void Recorder::RemoveEmpty() {
 reader::WriterTotals Recorder::totals() const {
   reader::WriterTotals totals = finished_;
   for (const auto &[dir, source] : sources_) totals.Add(source.writer->totals());
+  if (kernel_ != nullptr) totals.Add(kernel_->totals());
   return totals;
 }
 
 uint64_t Recorder::EventsFired() const {
   uint64_t events = finished_.events;
   for (const auto &[dir, source] : sources_) events += source.writer->EventsFired();
+  if (kernel_ != nullptr) events += kernel_->EventsFired();
   return events;
 }
 

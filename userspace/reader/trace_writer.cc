@@ -13,6 +13,8 @@
 #include <gkhi/reader/stream.hpp>
 #include <gkhi/reader/trace_writer.hpp>
 
+#include "output_file.hpp"
+
 namespace gkhi::reader {
 namespace {
 
@@ -20,28 +22,6 @@ constexpr int kRounds = 8;
 
 Error Cannot(const char *what, const std::string &path) {
   return Error{fmt::format("cannot {} {}: {}", what, path, strerror(errno))};
-}
-
-Status WriteAll(int fd, const char *data, size_t size, const std::string &path) {
-  while (size > 0) {
-    const ssize_t n = write(fd, data, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return Cannot("write", path);
-    data += n;
-    size -= n;
-  }
-  return Done{};
-}
-
-// A complete file takes the place of the old one: a reader sees the one or the other.
-Status ReplaceFile(const std::string &path, const std::string &text) {
-  const std::string temporary = path + ".new";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return Cannot("write", temporary);
-  Status status = WriteAll(fd, text.data(), text.size(), temporary);
-  close(fd);
-  if (status && rename(temporary.c_str(), path.c_str()) != 0) return Cannot("write", path);
-  return status;
 }
 
 std::string StreamName(const RingFile &ring, uint32_t stream) {

@@ -11,6 +11,12 @@ code 2 "$BIN/gkhi" record
 same "$(cat "$work/err")" "gkhi record: found neither, wanted either -p PID or a command: gkhi record -- CMD"
 code 2 "$BIN/gkhi" record -p 1 -- true
 same "$(cat "$work/err")" "gkhi record: found both, wanted either -p PID or a command: gkhi record -- CMD"
+if [ ! -e /sys/kernel/gkhi ]; then
+	code 1 "$BIN/gkhi" record -o "$work/kernel" -k 'a:b=static'
+	same "$(cat "$work/err")" "gkhi record: no /sys/kernel/gkhi/events: gkhi.ko is not loaded"
+	code 1 "$BIN/gkhi" snapshot -o "$work/kernel" -k
+	same "$(cat "$work/err")" "gkhi snapshot: no /dev/gkhi/control: gkhi.ko is not loaded"
+fi
 code 2 "$BIN/gkhi" set
 same "$(cat "$work/err")" "gkhi set: found no batch, wanted one: gkhi set -p PID 'provider:event=static'"
 code 2 "$BIN/gkhi" set 'a:b=static'

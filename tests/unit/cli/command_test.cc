@@ -189,14 +189,16 @@ TEST(Preload, OnlyForProgramsThatDoNotBringTheRuntime) {
 
 TEST(Totals, AreOneSentence) {
   reader::WriterTotals totals;
-  EXPECT_EQ(TotalsText(totals, 1), "0 events from 1 process, no event lost, 0 bytes");
+  EXPECT_EQ(TotalsText(totals, {1, false}), "0 events from 1 process, no event lost, 0 bytes");
   totals = {1, 0, 0, 1, 2048};
-  EXPECT_EQ(TotalsText(totals, 2), "1 event from 2 processes, no event lost, 2.0 KiB");
+  EXPECT_EQ(TotalsText(totals, {2, false}), "1 event from 2 processes, no event lost, 2.0 KiB");
   totals = {10, 3, 4, 1, 5u << 20};
-  EXPECT_EQ(TotalsText(totals, 1),
+  EXPECT_EQ(TotalsText(totals, {1, false}),
             "10 events from 1 process, LOST 7 events: 3 discarded by the producer, 4 overwritten before the "
             "snapshot, "
             "5.0 MiB");
+  EXPECT_EQ(TotalsText(totals, {0, true}).substr(0, 26), "10 events from the kernel,");
+  EXPECT_EQ(SourcesText({2, true}), "the kernel and 2 processes");
 }
 
 }  // namespace
