@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-presets=${GKHI_TEST_PRESETS:-release asan}
+presets=${GKHI_TEST_PRESETS:-release asan tsan}
 jobs=${JOBS:-$(nproc)}
 failed=()
 
