@@ -46,7 +46,7 @@ void ExpectFixture(const SiteMap &map, bool symbols) {
   EXPECT_EQ(KindLetter(*bare), 'M');
   EXPECT_EQ(KindLetter(*cold), 'm');
   EXPECT_EQ(bare->layout, 0x2200000011u);
-  EXPECT_EQ(bare->line, 16u);
+  EXPECT_EQ(bare->line, 19u);
   EXPECT_NE(bare->file.find("site_map_fixture.c"), std::string::npos);
   EXPECT_EQ(bare->container, symbols ? "fixture_bare" : "");
   EXPECT_EQ(bare->bytes, PadBytes::kNop);
