@@ -81,6 +81,17 @@ uint64_t SearchObject(pid_t pid, uint64_t start, const Elf64_Ehdr &ehdr) {
   return 0;
 }
 
+// Younger than a second: what is not in it yet may come. An exec makes no process younger.
+bool IsStarting(pid_t pid) {
+  timespec now{};
+  const auto start = ReadStartTime(pid);
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto hz = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  const uint64_t ticks =
+      static_cast<uint64_t>(now.tv_sec) * hz + static_cast<uint64_t>(now.tv_nsec) * hz / 1'000'000'000;
+  return start && ticks - *start < hz;
+}
+
 // Waits to be reaped: no memory, no threads that run.
 bool HasEnded(pid_t pid) {
   std::vector<ThreadState> threads = ListThreads(pid);
@@ -288,9 +299,11 @@ Result<RemoteReply> RemoteCall(pid_t pid, gkhi_remote_op op, milliseconds timeou
   std::string last = "no thread of it could be stopped";
   for (int round = 0;; round++) {
     auto runtime = FindRuntime(pid);
-    if (!runtime) return Error{runtime.error()};
+    if (!runtime && (!IsStarting(pid) || Clock::now() > deadline)) return Error{runtime.error()};
     if (!lock.opened()) return Error{ForbiddenText(pid)};
-    if (runtime->copy.ready && runtime->copy.entry && !lock.Try()) {
+    if (!runtime) {
+      last = "its runtime is not there yet";
+    } else if (runtime->copy.ready && runtime->copy.entry && !lock.Try()) {
       last = "another gkhi is at it";
     } else if (runtime->copy.ready && runtime->copy.entry) {
       for (pid_t tid : ThreadsFor(pid, runtime->copy, &last)) {

@@ -102,6 +102,20 @@ std::string ErrnoText(const std::string &what) {
   return what + ": " + std::strerror(errno);
 }
 
+// How long a program that has just begun to trace is waited for: its file is filled, its constructors run.
+constexpr milliseconds kStarting{1000};
+
+void Nap() {
+  const timespec nap{0, 1'000'000};
+  nanosleep(&nap, nullptr);
+}
+
+uint64_t Monotonic() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 }  // namespace
 
 std::vector<std::string> RuntimeFolders() {
@@ -142,6 +156,9 @@ struct Process::Impl {
   Status WriteBatch(std::string_view batch);
   bool WaitDone(uint32_t request, Clock::time_point until) const;
   Status Ask(uint32_t request, Clock::time_point deadline);
+  Result<std::string> RunOnce(std::string_view batch, Clock::time_point deadline);
+  bool AwaitMoreHooks(uint32_t seen) const;
+  bool BeingMade() const;
   void Withdraw() { __atomic_store_n(&control->batch_size, 0, __ATOMIC_RELEASE); }
 };
 
@@ -166,24 +183,32 @@ Process::Process(Process &&) noexcept = default;
 Process &Process::operator=(Process &&) noexcept = default;
 Process::~Process() = default;
 
+// There, and not yet what it will be: the magic comes last.
+bool Process::Impl::BeingMade() const {
+  struct stat st;
+  uint64_t magic = 0;
+  if (fstat(fd, &st) || !ReadStartTime(pid)) return false;
+  return st.st_size == 0 || pread(fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic == 0;
+}
+
 Result<Process> Process::OpenDirectory(const std::string &path) {
   auto impl = std::make_unique<Impl>();
   const std::string file = path + "/control";
+  ProcessDirectory dir;
   impl->dir = path;
+  if (ParseName(path.c_str() + path.find_last_of('/') + 1, &dir)) impl->pid = dir.pid;
   impl->fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (impl->fd < 0) impl->fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (impl->fd < 0) return Error{ErrnoText(file)};
+  for (auto until = Clock::now() + kStarting; impl->pid && impl->BeingMade(); Nap())
+    if (Clock::now() > until) return Error{file + ": the process has not finished starting"};
   if (auto status = impl->Map(sizeof(gkhi_control)); !status) return Error{status.error()};
   const gkhi_control &c = *impl->control;
   if (c.magic != GKHI_CONTROL_MAGIC) return Error{file + ": not a control file (wrong magic)"};
   if (c.version != GKHI_CONTROL_VERSION)
     return Error{file + ": found version " + std::to_string(c.version) + ", wanted " +
                  std::to_string(GKHI_CONTROL_VERSION)};
-  ProcessDirectory dir;
-  const size_t slash = path.find_last_of('/');
-  impl->pid = ParseName(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), &dir)
-                  ? dir.pid
-                  : static_cast<pid_t>(c.pid);
+  if (!impl->pid) impl->pid = static_cast<pid_t>(c.pid);
   return Process(std::move(impl));
 }
 
@@ -304,37 +329,47 @@ Status Process::Impl::Ask(uint32_t request, Clock::time_point deadline) {
   return Error{who + ": it did not take the request: " + std::strerror(-reply->result)};
 }
 
+Result<std::string> Process::Impl::RunOnce(std::string_view batch, Clock::time_point deadline) {
+  if (auto status = WriteBatch(batch); !status) return Error{status.error()};
+  const uint32_t request = __atomic_add_fetch(&control->request, 1, __ATOMIC_ACQ_REL);
+  auto status = Ask(request, deadline);
+  const std::string reply(control->reply, strnlen(control->reply, sizeof(control->reply)));
+  if (!status) {
+    Withdraw();
+    return Error{status.error()};
+  }
+  if (control->status) return Error{reply.empty() ? std::strerror(-control->status) : reply};
+  return reply;
+}
+
+// An object's constructor makes rows of its hooks; how long after the file was made, nobody can tell.
+bool Process::Impl::AwaitMoreHooks(uint32_t seen) const {
+  constexpr auto kPatience = static_cast<uint64_t>(std::chrono::nanoseconds(kStarting).count());
+  for (; Monotonic() - control->clock_monotonic < kPatience && ReadStartTime(pid); Nap())
+    if (LoadAcquire(control->n_hooks) != seen) return true;
+  return false;
+}
+
 Result<std::string> Process::Run(std::string_view batch, milliseconds timeout) {
-  gkhi_control *c = impl_->control;
+  const gkhi_control *c = impl_->control;
   if (!Alive()) return Error{"process " + std::to_string(impl_->pid) + ": it has ended"};
   if ((fcntl(impl_->fd, F_GETFL) & O_ACCMODE) != O_RDWR)
     return Error{impl_->dir + "/control: it may be read only, wanted write too"};
   if (batch.size() > 16u << 20) return Error{"the batch has more than 16 MiB"};
   const Clock::time_point deadline = Clock::now() + timeout;
-  while (flock(impl_->fd, LOCK_EX | LOCK_NB)) {
+  for (; flock(impl_->fd, LOCK_EX | LOCK_NB); Nap()) {
     if (errno != EWOULDBLOCK && errno != EINTR) return Error{ErrnoText(impl_->dir + "/control")};
     if (Clock::now() > deadline) return Error{impl_->dir + "/control: another gkhi holds it"};
-    const timespec nap{0, 1'000'000};
-    nanosleep(&nap, nullptr);
   }
-  Result<std::string> answer = Error{""};
-  if (auto status = impl_->WriteBatch(batch); !status) {
-    answer = Error{status.error()};
-  } else {
-    const uint32_t request = __atomic_add_fetch(&c->request, 1, __ATOMIC_ACQ_REL);
-    status = impl_->Ask(request, deadline);
-    const std::string reply(c->reply, strnlen(c->reply, sizeof(c->reply)));
-    if (!status) {
-      impl_->Withdraw();
-      answer = Error{status.error()};
-    } else if (c->status) {
-      answer = Error{reply.empty() ? std::strerror(-c->status) : reply};
-    } else {
-      answer = reply;
+  const bool starting = LoadAcquire(c->n_hooks) == 0;
+  for (;;) {
+    const uint32_t seen = LoadAcquire(c->n_hooks);
+    Result<std::string> answer = impl_->RunOnce(batch, deadline);
+    if (answer || !starting || c->status != -ENOENT || !impl_->AwaitMoreHooks(seen)) {
+      flock(impl_->fd, LOCK_UN);
+      return answer;
     }
   }
-  flock(impl_->fd, LOCK_UN);
-  return answer;
 }
 
 }  // namespace gkhi

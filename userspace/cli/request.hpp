@@ -55,7 +55,8 @@ class Process {
 
   // Runs a batch (docs/control.md) and waits. The reply is what was done; an error is what the process
   // answered (with column and caret), or why it could not be asked. With an agent thread no ptrace is needed;
-  // a process that polls is waited for; otherwise a remote call.
+  // a process that polls is waited for; otherwise a remote call. One that is still starting, and has no hooks
+  // yet, is asked again when it has some, for at most a second.
   Result<std::string> Run(std::string_view batch,
                           std::chrono::milliseconds timeout = std::chrono::seconds(5));
 

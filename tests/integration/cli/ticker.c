@@ -6,6 +6,14 @@
 
 #include "gkhi_ticker.h"
 
+#ifdef SLOW_START_USEC
+/* Before the constructor that hands the hooks in. */
+__attribute__((constructor(200))) static void start_slowly(void)
+{
+	usleep(SLOW_START_USEC);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 10;

@@ -42,6 +42,39 @@ void AllowEverythingBySeccomp() {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+// The magic comes last: until then the file is waited for, if there is a process that may be making it.
+TEST_F(Request, AFileThatIsBeingMade) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string mine = folder_.path() + "/" + std::to_string(getpid()) + "-0";
+  const std::string dead = folder_.path() + "/999999999-0";
+  for (const std::string &dir : {mine, dead}) {
+    ASSERT_EQ(mkdir(dir.c_str(), 0700), 0);
+    std::ofstream(dir + "/control").flush();
+  }
+  auto process = Process::OpenDirectory(dead);
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error().find(dead + "/control: found 0 bytes, wanted "), 0u) << process.error();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(900));
+
+  process = Process::OpenDirectory(mine);
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error(), mine + "/control: the process has not finished starting");
+
+  std::thread maker([&] {
+    gkhi_control control{};
+    std::fstream file(mine + "/control", std::ios::in | std::ios::out | std::ios::binary);
+    for (const uint64_t magic : {uint64_t{0}, uint64_t{GKHI_CONTROL_MAGIC}}) {
+      std::this_thread::sleep_for(milliseconds(50));
+      control.version = GKHI_CONTROL_VERSION;
+      control.magic = magic;
+      file.seekp(0).write(reinterpret_cast<const char *>(&control), sizeof(control)).flush();
+    }
+  });
+  process = Process::OpenDirectory(mine);
+  maker.join();
+  EXPECT_TRUE(process) << process.error();
+}
+
 TEST_F(Request, MakesTheDirectoryOnFirstNeedAndItGoesWithTheProcess) {
   Child target({BUSY_TARGET, "-"}, {});
   ASSERT_TRUE(target.WaitFor("ready"));
