@@ -337,13 +337,45 @@ int gkhi_exit_unregister(struct gkhi_exit *exit)
 	return err;
 }
 
+static enum gkhi_exit_result gkhi_exit_gone(void *context, const struct gkhi_event *event, const uint64_t *frame)
+{
+	(void)context;
+	(void)event;
+	(void)frame;
+	return GKHI_CONTINUE;
+}
+
+/* No memory for lists without them: in those that there are, the owner's handlers become one that does nothing. */
+static void gkhi_exits_silence(const struct gkhi_module *owner)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < gkhi_core.n_entries; i++) {
+		struct gkhi_hook_entry *e = gkhi_core.entry[i];
+		const struct gkhi_exit *x;
+
+		for (x = e->own_list ? e->exits : NULL; x; x = x->next) {
+			struct gkhi_exit_list *list = (struct gkhi_exit_list *)e->route->exits;
+
+			for (j = 0; x->owner == owner && j < list->n; j++) {
+				if (list->slot[j].handler == x->handler && list->slot[j].context == x->context)
+					PORT_STORE_RELEASE(list->slot[j].handler, gkhi_exit_gone);
+			}
+		}
+	}
+	port_synchronize();
+}
+
 void gkhi_exits_drop_owner(const struct gkhi_module *owner)
 {
 	struct gkhi_exit_change c = { .owner = owner };
 	uint32_t i;
+	int err = gkhi_exits_change(&c);
 
-	if (gkhi_exits_change(&c) == -ENOENT)
+	if (err == -ENOENT)
 		return;
+	if (err && err != -ETIMEDOUT)
+		gkhi_exits_silence(owner);
 	for (i = 0; i < gkhi_core.n_entries; i++) {
 		struct gkhi_exit *x = gkhi_core.entry[i]->exits;
 

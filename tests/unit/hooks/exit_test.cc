@@ -235,6 +235,26 @@ TEST_F(ExitTest, ExitsGoWithTheirOwner) {
   EXPECT_EQ(Fire(), "b|");
 }
 
+// Its text is about to vanish: no lack of memory keeps a handler of it.
+TEST_F(ExitTest, ExitsGoWithTheirOwnerThoughMemoryFails) {
+  for (int n = 1; n < 4; n++) {
+    Object owner;
+    owner.Usual("own:er");
+    Add(owner);
+    ASSERT_EQ(Batch("net:rx=static").err, 0);
+    gkhi_exit *mine = Arm("b", GKHI_EXIT_FIFO);
+    Register("a", GKHI_EXIT_FIFO, 3, owner.Module());
+    ASSERT_EQ(gkhi_exit_arm_group(3), 0);
+    EXPECT_EQ(Fire(), "ba|");
+    world.fail_alloc_at = n;
+    Remove(owner);
+    world.fail_alloc_at = 0;
+    EXPECT_EQ(Fire(), "b|");
+    EXPECT_EQ(gkhi_exit_unregister(mine), 0);
+    EXPECT_EQ(Fire(), "|");
+  }
+}
+
 TEST_F(ExitTest, HitsAreCountedWhereNoRingCountsThem) {
   ASSERT_EQ(Batch("channel log backend=printk; net:rx=static channel=log").err, 0);
   Fire();
