@@ -364,34 +364,36 @@ static int gkhi_batch_do(struct gkhi_batch *b)
 	return 0;
 }
 
+/* Too large for a kernel's stack. Control lock held; batches do not nest. */
+static struct gkhi_batch gkhi_batch;
+
 int gkhi_batch_run(const char *text, size_t len, unsigned int flags, char *error, size_t error_size)
 {
-	struct gkhi_batch b;
+	struct gkhi_batch *b = &gkhi_batch;
 	const char *why = "";
 	int err = port_start(&why);
 
-	gkhi_batch_begin(&b, text, len, flags, error, error_size);
+	gkhi_batch_begin(b, text, len, flags, error, error_size);
 	if (err) {
-		gkhi_say(&b, why);
-		return gkhi_batch_fail(&b, err, NULL);
+		gkhi_say(b, why);
+		return gkhi_batch_fail(b, err, NULL);
 	}
 	if (len > GKHI_BATCH_MAX) {
-		b.len = 0;
-		gkhi_say(&b, "a batch of more than 16 MiB");
-		return gkhi_batch_fail(&b, -E2BIG, NULL);
+		b->len = 0;
+		gkhi_say(b, "a batch of more than 16 MiB");
+		return gkhi_batch_fail(b, -E2BIG, NULL);
 	}
-	return gkhi_batch_do(&b);
+	return gkhi_batch_do(b);
 }
 
 void gkhi_batch_fresh(void)
 {
 	struct gkhi_later *later;
-	struct gkhi_batch b;
 	char error[512];
 
 	for (later = gkhi_core.later; later; later = later->next) {
-		gkhi_batch_begin(&b, later->text, later->len, GKHI_BATCH_FRESH, error, sizeof(error));
-		if (gkhi_batch_do(&b))
+		gkhi_batch_begin(&gkhi_batch, later->text, later->len, GKHI_BATCH_FRESH, error, sizeof(error));
+		if (gkhi_batch_do(&gkhi_batch))
 			port_log(error);
 	}
 }

@@ -102,6 +102,7 @@ int gkhi_select(struct gkhi_batch *b, const struct gkhi_statement *st);
 /* batch_option.c: one option into @c; a mode, whose names are the backend's that may come later, into @mode */
 int gkhi_option(struct gkhi_batch *b, const struct gkhi_word *w, struct gkhi_channel_config *c, struct gkhi_word *mode);
 int gkhi_option_mode(struct gkhi_batch *b, const struct gkhi_word *mode, struct gkhi_channel_config *c);
+const char *gkhi_mode_name(const char *backend, uint32_t mode);	/* "" where the backend has none */
 
 /* batch_channel.c */
 int gkhi_channel_statement(struct gkhi_batch *b, const struct gkhi_word *keyword);

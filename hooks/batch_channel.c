@@ -72,6 +72,13 @@ static int gkhi_make_channel(struct gkhi_batch *b, const struct gkhi_channel_con
 		gkhi_say(b, "no more than 32 channels");
 		return gkhi_batch_fail(b, -E2BIG, w);
 	}
+	if (!gkhi_backend_find(config->backend)) {
+		gkhi_say(b, "no backend '");
+		gkhi_say(b, config->backend);
+		gkhi_say(b, "'");
+		gkhi_hint(b, "its module is not loaded");
+		return gkhi_batch_fail(b, -ENODEV, w);
+	}
 	*ch = gkhi_channel_new(config);
 	if (!*ch) {
 		gkhi_say(b, "out of memory");

@@ -26,6 +26,21 @@ static const struct gkhi_choice gkhi_streams[] = {
 	{ NULL, 0 },
 };
 
+const char *gkhi_mode_name(const char *backend, uint32_t mode)
+{
+	const struct gkhi_choice *c = NULL;
+
+	if (!strcmp(backend, "ring"))
+		c = gkhi_ring_modes;
+	else if (!strcmp(backend, "relay"))
+		c = gkhi_relay_modes;
+	for (; c && c->name; c++) {
+		if (c->value == mode)
+			return c->name;
+	}
+	return "";
+}
+
 static const char *const gkhi_backends[] = { "ring", "relay", "printk", NULL };
 
 static const char *const gkhi_options[] = { "backend", "mode", "subbuf_size", "n_subbufs", "stream", "target", "rate", NULL };

@@ -62,23 +62,23 @@ static int gkhi_foreign(struct gkhi_hook_entry *e, const struct gkhi_exit_slot *
 	return call.result;
 }
 
-/* True: the channel keeps the hook's hits and losses itself. */
+/* True: no hit to count, since the channel keeps the hook's hits and losses itself, or it was lost. */
 static bool gkhi_to_channel(struct gkhi_hook_entry *e, const struct gkhi_exit_slot *slot, const struct gkhi_payload *p)
 {
-	const struct gkhi_backend *backend = slot->channel->backend;
+	uint32_t flags = slot->channel->backend->flags;
+	int err;
 
-	if (backend->flags & GKHI_BACKEND_FOREIGN) {
-		int err = gkhi_foreign(e, slot, p);
-
-		if (err && err != -EDEADLK) {
-			uint64_t *counters = PORT_READ_ONCE(e->counters);
-
-			PORT_ADD(counters[1], 1);
-		}
-		return false;
+	if (!(flags & (GKHI_BACKEND_FOREIGN | GKHI_BACKEND_UNCOUNTED))) {
+		slot->channel->backend->write(slot->channel, p);
+		return true;
 	}
-	backend->write(slot->channel, p);
-	return true;
+	err = flags & GKHI_BACKEND_FOREIGN ? gkhi_foreign(e, slot, p) : slot->channel->backend->write(slot->channel, p);
+	if (err && err != -EDEADLK) {
+		uint64_t *counters = PORT_READ_ONCE(e->counters);
+
+		PORT_ADD(counters[1], 1);
+	}
+	return err && flags & GKHI_BACKEND_UNCOUNTED;
 }
 
 static void gkhi_count_hit(struct gkhi_hook_entry *e)

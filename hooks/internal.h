@@ -198,6 +198,7 @@ static inline const char *gkhi_entry_event_name(const struct gkhi_hook_entry *e)
 struct gkhi_hook_entry *gkhi_entry_find(const char *name, size_t len, uint64_t layout);
 struct gkhi_hook_entry *gkhi_entry_get(const char *name, size_t len, uint64_t layout);	/* made if need be; NULL: no memory */
 void gkhi_entries_pop(uint32_t n);	/* forget the newest, until there are @n */
+void gkhi_core_free(void);
 
 /* object_read.c: what is in there; 0 or -ENOMEM. Entries first, then events; sites when the hooks are linked. */
 void gkhi_object_measure(struct gkhi_object *o);	/* n_hooks, n_places */

@@ -170,6 +170,14 @@ static enum gkhi_why gkhi_patch_why(int status)
 		return GKHI_WHY_NO_DETOUR;
 	case -ENOMEM:
 		return GKHI_WHY_NO_MEMORY;
+	case -EINPROGRESS:		/* the kernel's probes, from here on */
+		return GKHI_WHY_ARMING;
+	case -EPERM:
+		return GKHI_WHY_LOCKDOWN;
+	case -EOPNOTSUPP:
+		return GKHI_WHY_KPROBES_OFF;
+	case -EADDRNOTAVAIL:
+		return GKHI_WHY_NO_PROBE;
 	default:
 		return GKHI_WHY_TEXT_READONLY;
 	}

@@ -153,6 +153,29 @@ void gkhi_entries_pop(uint32_t n)
 	}
 }
 
+/* The producer ends: no object is left, and no channel. */
+void gkhi_core_free(void)
+{
+	gkhi_plan_release();
+	gkhi_entries_pop(0);
+	gkhi_routings_trim();
+	port_free(gkhi_core.bucket, gkhi_core.n_buckets * sizeof(*gkhi_core.bucket));
+	port_free(gkhi_core.entry, gkhi_core.capacity * sizeof(*gkhi_core.entry));
+	while (gkhi_core.providers) {
+		struct gkhi_provider *p = gkhi_core.providers;
+
+		gkhi_core.providers = p->next;
+		port_free(p, sizeof(*p) + p->len + 1);
+	}
+	while (gkhi_core.later) {
+		struct gkhi_later *later = gkhi_core.later;
+
+		gkhi_core.later = later->next;
+		port_free(later, sizeof(*later) + later->len);
+	}
+	memset(&gkhi_core, 0, sizeof(gkhi_core));
+}
+
 /* ------------------------------------------------------------ in order of name */
 
 static int gkhi_entry_compare(const struct gkhi_hook_entry *a, const struct gkhi_hook_entry *b)

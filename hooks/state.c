@@ -101,6 +101,8 @@ const char *gkhi_why_text(enum gkhi_why why)
 		return "more than 65534 events";
 	case GKHI_WHY_NO_MEMORY:
 		return "out of memory";
+	case GKHI_WHY_NO_PROBE:
+		return "the kernel refuses a probe there";
 	}
 	return "?";
 }

@@ -93,6 +93,7 @@ void port_sync_core(void);		/* membarrier PRIVATE_EXPEDITED_SYNC_CORE */
  */
 int port_detour(const struct gkhi_record *record, struct gkhi_hook *hook, const struct gkhi_event *event,
 		const void **entry, enum gkhi_why *why);
+#define port_deliver(hook, frame) gkhi_dispatch(hook, frame)	/* what a detour does with its frame */
 
 /*
  * -- restartable sequences (sequence.S, sequence.c): copy, then publish with one

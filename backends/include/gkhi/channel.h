@@ -66,6 +66,7 @@ struct gkhi_channel_stats {
 #define GKHI_BACKEND_FOREIGN	0x01	/* write() is not re-entrant, or uses vector registers or
 					 * libc: called behind the recursion guard, registers saved */
 #define GKHI_BACKEND_TEXT	0x02	/* words for people: events need no metadata */
+#define GKHI_BACKEND_UNCOUNTED	0x04	/* write() counts nothing per hook: the caller does (the kernel's) */
 
 /*
  * struct gkhi_backend - a kind of transport. One folder, one of these, one line

@@ -146,6 +146,7 @@ struct gkhi_key {
  *
  * @stub:       what the core wants called; the static call follows it lazily
  * @count:      valid whenever @mode is not OFF
+ * @n_jumps:    jumps that hang on @key
  * @call_key, @call_tramp: the static call; NULL for a bare marker
  * @call:       what the static call calls now
  */
@@ -162,7 +163,7 @@ struct gkhi_hook {
 	uint16_t fixed_words;
 	uint8_t flags;
 	uint8_t string_words;
-	uint32_t reserved;
+	uint32_t n_jumps;
 	/* second line: for switching */
 	void *priv;
 	const char *name;
@@ -381,6 +382,7 @@ enum gkhi_why {
 	GKHI_WHY_ARMING = 13,
 	GKHI_WHY_TOO_MANY_IDS = 14,	/* more than GKHI_ID_MAX events */
 	GKHI_WHY_NO_MEMORY = 15,
+	GKHI_WHY_NO_PROBE = 16,
 };
 
 /*

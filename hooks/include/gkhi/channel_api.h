@@ -13,7 +13,9 @@
 #ifndef GKHI_CHANNEL_API_H
 #define GKHI_CHANNEL_API_H
 
-#ifndef __KERNEL__
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
 #include <stddef.h>
 #endif
 

@@ -47,9 +47,9 @@ TEST(StateTest, Names) {
 
 TEST(StateTest, EveryReasonHasItsOwnWords) {
   std::set<std::string> texts;
-  for (int why = GKHI_WHY_OK; why <= GKHI_WHY_NO_MEMORY; why++)
+  for (int why = GKHI_WHY_OK; why <= GKHI_WHY_NO_PROBE; why++)
     texts.insert(gkhi_why_text(static_cast<gkhi_why>(why)));
-  EXPECT_EQ(texts.size(), GKHI_WHY_NO_MEMORY + 1u);
+  EXPECT_EQ(texts.size(), GKHI_WHY_NO_PROBE + 1u);
   EXPECT_FALSE(texts.count("?"));
   EXPECT_STREQ(gkhi_why_text(GKHI_WHY_OK), "");
   EXPECT_STREQ(gkhi_why_text(GKHI_WHY_LOCKDOWN), "lockdown forbids kprobes");

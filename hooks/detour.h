@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * detour.h - the inside of marker detours.
  *
@@ -38,7 +38,7 @@
 #ifndef __ASSEMBLER__
 
 #include "location.h"
-#include "port_posix.h"
+#include "port.h"
 
 /* What an argument becomes. */
 enum detour_kind {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * detour_run.c - the generic detour: finds every argument where the map says it
  * is, builds the frame a stub would have been handed, and dispatches it. Event
@@ -132,5 +132,5 @@ void gkhi_detour_run(struct detour *d, struct detour_context *context, uint64_t 
 	}
 	if (context->faults)
 		gkhi_faulted(d->hook, context->faults);
-	gkhi_dispatch(d->hook, frame);
+	port_deliver(d->hook, frame);
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * detour_match.c - which argument of a record feeds which field of the event.
  * Control lock held.
@@ -41,7 +41,7 @@ static bool first_arg(const struct gkhi_record *record, struct record_cursor *c)
 	return next_string(c, &text, &len) && next_string(c, &text, &len) && next_string(c, &text, &len);
 }
 
-static bool next_arg(struct record_cursor *c, struct record_arg *arg)
+static bool next_record_arg(struct record_cursor *c, struct record_arg *arg)
 {
 	if (c->stop - c->at < 2)
 		return false;
@@ -202,7 +202,7 @@ static int match_all(const struct gkhi_record *record, const struct gkhi_event *
 	if (!first_arg(record, &c))
 		return -EINVAL;
 	while (d->n_args < record->nargs) {
-		if (!next_arg(&c, &from))
+		if (!next_record_arg(&c, &from))
 			return -EINVAL;
 		rc = match_arg(&from, event, d, &d->arg[d->n_args]);
 		if (rc)
@@ -229,7 +229,7 @@ int detour_match(const struct gkhi_record *record, struct gkhi_hook *hook, const
 		return -ENOMEM;
 	d->bytes = (uint32_t)bytes;
 	d->hook = hook;
-	d->resume = (uintptr_t)&record->pad + (intptr_t)record->pad + GKHI_PAD_LEN;
+	d->resume = (uintptr_t)gkhi_relative(&record->pad) + GKHI_PAD_LEN;
 	d->fixed_words = event->fixed_words;
 	d->n_tails = event->n_tails;
 	d->string_words = gkhi_event_string_words(event);
