@@ -34,6 +34,10 @@
 /* An array element of the section: no more alignment than its type has. */
 #define GKHI_EVENT __attribute__((section("gkhi_events"), used, aligned(8)))
 
+/* The hooks themselves come with their sites. */
+#define GKHI_INSTANCE(sym, event, lo, hi, words)
+#define GKHI_INSTANCE_BARE(sym, event, lo, hi, words)
+
 #ifdef GKHI_CONFIG_OFF
 
 #define GKHI_DEFINE_MODULE(event)

@@ -43,5 +43,6 @@ static const struct gkhi_event gkhi_event_crlf_a GKHI_EVENT = {
 	.ctf = "struct { integer { size = 32; align = 32; signed = false; } len; struct { } align(64) "
 		"__end; }",
 };
+GKHI_INSTANCE(crlf_a, "crlf:a", 0x299ecea0, 0xf6d4707b, 1)
 
 GKHI_DEFINE_MODULE(gkhi_event_crlf_a)

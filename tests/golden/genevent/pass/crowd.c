@@ -254,6 +254,7 @@ static const struct gkhi_event gkhi_event_crowd_many GKHI_EVENT = {
 		"struct { } align(64) __pad_4; integer { size = 8; align = 8; signed = false; } w1[17]; "
 		"struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(crowd_many, "crowd:many", 0x1734252c, 0xfe00674c, 12)
 
 /* crowd:strings */
 static const struct gkhi_field gkhi_fields_crowd_strings[] = {
@@ -361,6 +362,7 @@ static const struct gkhi_event gkhi_event_crowd_strings GKHI_EVENT = {
 		"__pad_5; string { encoding = UTF8; } s5; struct { } align(64) __pad_6; string { encoding "
 		"= UTF8; } s6; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(crowd_strings, "crowd:strings", 0xf2c86721, 0x299d5f7d, 0)
 
 /* crowd:unaligned */
 static const struct gkhi_field gkhi_fields_crowd_unaligned[] = {
@@ -468,6 +470,7 @@ static const struct gkhi_event gkhi_event_crowd_unaligned GKHI_EVENT = {
 		"false; } half[5]; integer { size = 8; align = 8; signed = false; } d; integer { size = 8; "
 		"align = 8; signed = true; } odd[11]; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(crowd_unaligned, "crowd:unaligned", 0xbe651baa, 0x9445451b, 4)
 
 /* crowd:bare */
 static const struct gkhi_field gkhi_fields_crowd_bare[] = {
@@ -633,5 +636,6 @@ static const struct gkhi_event gkhi_event_crowd_bare GKHI_EVENT = {
 		"align(64) __pad_2; integer { size = 32; align = 32; signed = true; } q[__q_len]; struct { "
 		"} align(64) __end; }",
 };
+GKHI_INSTANCE_BARE(crowd_bare, "crowd:bare", 0x2ed54d5e, 0x623394fe, 10)
 
 GKHI_DEFINE_MODULE(gkhi_event_crowd_many)

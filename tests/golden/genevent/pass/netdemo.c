@@ -89,6 +89,7 @@ static const struct gkhi_event gkhi_event_netdemo_rx GKHI_EVENT = {
 		"saddr[4]; struct { } align(64) __pad_0; string { encoding = UTF8; } dev; struct { } "
 		"align(64) __end; }",
 };
+GKHI_INSTANCE(netdemo_rx, "netdemo:rx", 0x9aef9bba, 0x4ee3bb51, 2)
 
 /* netdemo:link */
 static const struct gkhi_field gkhi_fields_netdemo_link[] = {
@@ -169,5 +170,6 @@ static const struct gkhi_event gkhi_event_netdemo_link GKHI_EVENT = {
 		"mac[6]; integer { size = 32; align = 32; signed = true; } speed; struct { } align(64) "
 		"__end; }",
 };
+GKHI_INSTANCE(netdemo_link, "netdemo:link", 0x5ccbb471, 0x6436c0b6, 3)
 
 GKHI_DEFINE_MODULE(gkhi_event_netdemo_rx)

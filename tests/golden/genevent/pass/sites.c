@@ -68,6 +68,7 @@ static const struct gkhi_event gkhi_event_zlib_match GKHI_EVENT = {
 		"false; } __window_len; struct { } align(64) __pad_0; integer { size = 8; align = 8; "
 		"signed = false; base = 16; } window[__window_len]; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE_BARE(zlib_match, "zlib:match", 0x4dbf2cfb, 0x94ee5346, 2)
 
 /* zlib:done */
 static const struct gkhi_field gkhi_fields_zlib_done[] = {
@@ -106,6 +107,7 @@ static const struct gkhi_event gkhi_event_zlib_done GKHI_EVENT = {
 	.ctf = "struct { integer { size = 32; align = 32; signed = true; } result; struct { } align(64) "
 		"__end; }",
 };
+GKHI_INSTANCE_BARE(zlib_done, "zlib:done", 0x1bc74920, 0x58706e51, 1)
 
 /* zlib:flush */
 static const struct gkhi_event gkhi_event_zlib_flush GKHI_EVENT = {
@@ -128,6 +130,7 @@ static const struct gkhi_event gkhi_event_zlib_flush GKHI_EVENT = {
 		"\"max_words\":0,\"fields\":[]}",
 	.ctf = "struct { struct { } align(64) __end; }",
 };
+GKHI_INSTANCE_BARE(zlib_flush, "zlib:flush", 0x40fbd0e8, 0x64072b8f, 0)
 
 /* zlib:marked */
 static const struct gkhi_field gkhi_fields_zlib_marked[] = {
@@ -166,5 +169,6 @@ static const struct gkhi_event gkhi_event_zlib_marked GKHI_EVENT = {
 	.ctf = "struct { integer { size = 32; align = 32; signed = false; } n; struct { } align(64) __end;"
 		" }",
 };
+GKHI_INSTANCE(zlib_marked, "zlib:marked", 0xf6292c01, 0xb88c35ed, 1)
 
 GKHI_DEFINE_MODULE(gkhi_event_zlib_match)

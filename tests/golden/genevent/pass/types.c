@@ -42,6 +42,7 @@ static const struct gkhi_event gkhi_event_types_none GKHI_EVENT = {
 		"\"max_words\":0,\"fields\":[]}",
 	.ctf = "struct { struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(types_none, "types:none", 0x2bc0ba8c, 0x0794ab6e, 0)
 
 /* types:scalars */
 static const struct gkhi_field gkhi_fields_types_scalars[] = {
@@ -237,6 +238,7 @@ static const struct gkhi_event gkhi_event_types_scalars GKHI_EVENT = {
 		"m; enum : integer { size = 64; align = 64; signed = false; } { \"huge\" = "
 		"18446744073709551615, \"small\" = 1 } n; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(types_scalars, "types:scalars", 0xe03708f0, 0xc017c2fc, 9)
 
 /* types:tails */
 static const struct gkhi_field gkhi_fields_types_tails[] = {
@@ -407,6 +409,7 @@ static const struct gkhi_event gkhi_event_types_tails GKHI_EVENT = {
 		"= UTF8; } s2; struct { } align(64) __pad_6; string { encoding = UTF8; } s3; struct { } "
 		"align(64) __end; }",
 };
+GKHI_INSTANCE(types_tails, "types:tails", 0xfc54a553, 0xba65f360, 7)
 
 /* types:st */
 static const struct gkhi_field gkhi_fields_types_st[] = {
@@ -455,6 +458,7 @@ static const struct gkhi_event gkhi_event_types_st GKHI_EVENT = {
 	.ctf = "struct { integer { size = 8; align = 8; signed = false; } v; struct { } align(64) __pad_0;"
 		" string { encoding = UTF8; } s; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(types_st, "types:st", 0x9bcec50a, 0xc1136bba, 1)
 
 /* types:mk */
 static const struct gkhi_field gkhi_fields_types_mk[] = {
@@ -516,5 +520,6 @@ static const struct gkhi_event gkhi_event_types_mk GKHI_EVENT = {
 		"encoding = UTF8; } s; struct { } align(64) __pad_1; integer { size = 8; align = 8; signed "
 		"= false; } q[__q_len]; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE_BARE(types_mk, "types:mk", 0xa65b52a5, 0xba54eae1, 2)
 
 GKHI_DEFINE_MODULE(gkhi_event_types_none)

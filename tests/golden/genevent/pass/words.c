@@ -39,6 +39,7 @@ static const struct gkhi_event gkhi_event_words_plain GKHI_EVENT = {
 		"\"max_words\":0,\"fields\":[]}",
 	.ctf = "struct { struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(words_plain, "words:plain", 0xc1ba582f, 0xc011828c, 0)
 
 /* words:old */
 static const struct gkhi_field gkhi_fields_words_old[] = {
@@ -80,6 +81,7 @@ static const struct gkhi_event gkhi_event_words_old GKHI_EVENT = {
 	.ctf = "struct { enum : integer { size = 8; align = 8; signed = false; } { \"off\" = 0, \"on\" = 1, "
 		"\"Mixed_Case\" = 2 } on; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(words_old, "words:old", 0xaa328b7f, 0x71dcdc63, 1)
 
 /* words:new */
 static const struct gkhi_field gkhi_fields_words_new[] = {
@@ -223,6 +225,7 @@ static const struct gkhi_event gkhi_event_words_new GKHI_EVENT = {
 		"{ } align(64) __pad_0; enum : integer { size = 8; align = 8; signed = false; } { \"off\" = "
 		"0, \"on\" = 1, \"Mixed_Case\" = 2 } history[__history_len]; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(words_new, "words:new", 0x45a309fa, 0xb2eabe97, 10)
 
 /* words:secret */
 static const struct gkhi_event gkhi_event_words_secret GKHI_EVENT = {
@@ -245,6 +248,7 @@ static const struct gkhi_event gkhi_event_words_secret GKHI_EVENT = {
 		"\"fixed_words\":0,\"max_words\":0,\"fields\":[]}",
 	.ctf = "struct { struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(words_secret, "words:secret", 0x6b0b203e, 0xd8c58cb8, 0)
 
 /* words:may_open */
 static const struct gkhi_field gkhi_fields_words_may_open[] = {
@@ -294,6 +298,7 @@ static const struct gkhi_event gkhi_event_words_may_open GKHI_EVENT = {
 	.ctf = "struct { integer { size = 32; align = 32; signed = true; } flags; struct { } align(64) "
 		"__pad_0; string { encoding = UTF8; } path; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(words_may_open, "words:may_open", 0xb59657be, 0xf4167574, 1)
 
 /* words:keywords */
 static const struct gkhi_field gkhi_fields_words_keywords[] = {
@@ -439,5 +444,6 @@ static const struct gkhi_event gkhi_event_words_keywords GKHI_EVENT = {
 		"align(64) __pad_0; integer { size = 8; align = 8; signed = false; base = 16; } "
 		"data[__data_len]; struct { } align(64) __end; }",
 };
+GKHI_INSTANCE(words_keywords, "words:keywords", 0xeac8368d, 0x75c220c3, 5)
 
 GKHI_DEFINE_MODULE(gkhi_event_words_plain)
