@@ -20,7 +20,8 @@ test: deps-test all ## every test
 test-user: deps-test all ## the user-space tests alone
 	ctest --preset release -j$(JOBS)
 
-test-kernel: deps-kernel ## the kernel's transports, in QEMU
+test-kernel: deps-kernel all ## hooks and transports in the kernel, in QEMU
+	tests/kernel/run.sh
 	tests/kernel/transport_stress.sh
 
 bench: deps-bench all ## build/bench/user.json
