@@ -43,7 +43,7 @@ static u64 kadhoc_lost(const struct kadhoc_cpu *c)
  */
 bool kadhoc_readable(const struct kadhoc_cpu *c, const struct kadhoc_cursor *cursor)
 {
-	return READ_ONCE(c->next) != cursor->next;
+	return READ_ONCE(c->next) != max(cursor->next, READ_ONCE(c->first));
 }
 
 /* Copy the record at @position to @to (15 words). Its words; 0: overwritten; -EAGAIN: not yet whole. */
@@ -105,6 +105,7 @@ int kadhoc_read_packet(struct kadhoc_cpu *c, struct kadhoc_cursor *cursor, struc
 	u64 next = READ_ONCE(c->next), n = 0, stamp, time, last = 0;
 	int words;
 
+	cursor->next = max(cursor->next, READ_ONCE(c->first));
 	if (next - cursor->next > c->mask + 1)
 		cursor->next = next - (c->mask + 1);
 	for (; cursor->next != next && end - at >= KADHOC_RECORD_WORDS; cursor->next++) {

@@ -48,6 +48,7 @@ struct kadhoc;
  * @cpu: whose
  * @adhoc: the stream's buffer
  * @lost: events not written, by reason
+ * @first: position of the first record that was not forgotten
  */
 struct kadhoc_cpu {
 	u64 next;
@@ -56,6 +57,7 @@ struct kadhoc_cpu {
 	u32 cpu;
 	struct kadhoc *adhoc;
 	u64 lost[GKHI_N_LOST_REASONS];
+	u64 first;
 } ____cacheline_aligned;
 
 /**

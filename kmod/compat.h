@@ -4,6 +4,7 @@
 #define GKHI_KMOD_COMPAT_H
 
 #include <linux/export.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/version.h>
 
@@ -27,5 +28,15 @@
 #else
 #define GKHI_DEVNODE_CONST
 #endif
+
+/* A mapping's flags are changed by calls from 6.3 on. */
+static inline void gkhi_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
 
 #endif

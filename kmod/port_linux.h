@@ -142,6 +142,18 @@ static inline void port_site_functions_done(void)
 {
 }
 
+/*
+ * -- of gkhi_printk.ko alone (backend_printk.c): the kernel's log. A line, and what
+ * printk() puts before it, fit one of its records.
+ */
+#define PORT_LINE_MAX	960
+
+struct port_sink;
+int port_sink_open(const char *target, struct port_sink **sink);
+void port_sink_close(struct port_sink *sink);
+int port_sink_write(struct port_sink *sink, unsigned int level, const char *text, size_t n);
+u64 port_nanoseconds(void);
+
 /* -- there is no fork here */
 static const bool port_orphan __maybe_unused;
 

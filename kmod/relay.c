@@ -7,6 +7,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
@@ -140,10 +141,8 @@ u64 *krelay_reserve_slow(struct krelay_cpu *c, u32 words)
 }
 
 /* L4. A packet with nothing in it stays as it is. */
-static void krelay_flush_here(void *data)
+static void krelay_flush_stream(struct krelay_cpu *c)
 {
-	struct krelay *relay = data;
-	struct krelay_cpu *c = this_cpu_ptr(relay->cpu);
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -151,12 +150,19 @@ static void krelay_flush_here(void *data)
 	if (c->buf && c->open && !READ_ONCE(c->busy) && c->buf->offset > GKHI_PACKET_HEADER) {
 		WRITE_ONCE(c->busy, 1);
 		barrier();
-		c->now = relay->clock();
+		c->now = c->relay->clock();
 		relay_switch_subbuf(c->buf, 0);
 		barrier();
 		WRITE_ONCE(c->busy, 0);
 	}
 	local_irq_restore(flags);
+}
+
+static void krelay_flush_here(void *data)
+{
+	struct krelay *relay = data;
+
+	krelay_flush_stream(this_cpu_ptr(relay->cpu));
 }
 
 /**
@@ -168,6 +174,39 @@ static void krelay_flush_here(void *data)
 void krelay_flush(struct krelay *relay)
 {
 	on_each_cpu(krelay_flush_here, relay, 1);
+}
+
+/**
+ * krelay_flush_cpu - the same for one stream
+ * @relay: a relay that is in use, or was
+ * @cpu: whose stream
+ *
+ * Context: task, may sleep; one at a time for a stream.
+ */
+void krelay_flush_cpu(struct krelay *relay, u32 cpu)
+{
+	cpus_read_lock();
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, krelay_flush_here, relay, 1);
+	else	/* where nobody writes */
+		krelay_flush_stream(per_cpu_ptr(relay->cpu, cpu));
+	cpus_read_unlock();
+}
+
+/**
+ * krelay_page - of the sub-buffers, for a mapping
+ * @relay: the relay
+ * @cpu: whose stream
+ * @index: of the page
+ *
+ * Context: task.
+ * Return: NULL: there is none.
+ */
+struct page *krelay_page(struct krelay *relay, u32 cpu, unsigned long index)
+{
+	struct rchan_buf *buf = READ_ONCE(per_cpu_ptr(relay->cpu, cpu)->buf);
+
+	return buf && index < buf->page_count ? buf->page_array[index] : NULL;
 }
 
 /**

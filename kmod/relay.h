@@ -6,7 +6,7 @@
  *   call                         context                  may run against
  *   krelay_begin, _end           any, preemption off      everything; a nested context
  *                                                         of the same cpu loses its event
- *   krelay_flush                 task, may sleep          writers, the consumer
+ *   krelay_flush, _flush_cpu     task, may sleep          writers, the consumer
  *   krelay_read_packet, _peek,   task                     writers; one consumer of a
  *   _consume                                              stream
  *
@@ -101,6 +101,8 @@ void krelay_free(struct krelay *relay);
 void krelay_count_lost(struct krelay_cpu *c, enum gkhi_lost_reason reason);
 u64 *krelay_reserve_slow(struct krelay_cpu *c, u32 words);
 void krelay_flush(struct krelay *relay);
+void krelay_flush_cpu(struct krelay *relay, u32 cpu);
+struct page *krelay_page(struct krelay *relay, u32 cpu, unsigned long index);
 bool krelay_readable(struct krelay *relay, u32 cpu);
 const struct gkhi_packet *krelay_peek(struct krelay *relay, u32 cpu);
 void krelay_consume(struct krelay *relay, u32 cpu);

@@ -3,10 +3,12 @@
  * ring.c - the slow half of the kernel's ring: crossing into the next packet,
  * closing one early, and the reader. ring.h has the rules (R1..R7).
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -189,7 +191,7 @@ u64 kring_oldest(struct kring_cpu *c)
 
 	if (c->ring->discard)
 		return READ_ONCE(c->tail);
-	return head < size ? 0 : head - size + c->subbuf_mask + 1;
+	return max(READ_ONCE(c->first), head < size ? 0 : head - size + c->subbuf_mask + 1);
 }
 
 /**
@@ -252,6 +254,73 @@ int kring_read_packet(struct kring_cpu *c, u64 *cursor, struct gkhi_packet *pack
 void kring_consume(struct kring_cpu *c, u64 cursor)
 {
 	smp_store_release(&c->tail, cursor);
+}
+
+/**
+ * kring_head - position of the open packet
+ * @c: a stream of any cpu
+ *
+ * Context: any.
+ */
+u64 kring_head(struct kring_cpu *c)
+{
+	return kring_behind(c, 0);
+}
+
+/**
+ * kring_count - events written so far
+ * @c: a stream of any cpu
+ *
+ * Context: any.
+ */
+u64 kring_count(struct kring_cpu *c)
+{
+	u64 count = READ_ONCE(c->count);
+
+	smp_rmb();
+	return count + (u32)((u32)(READ_ONCE(c->word) >> 32) - (u32)count);
+}
+
+static void kring_flush_here(void *data)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	kring_close_packet(data);
+	local_irq_restore(flags);
+}
+
+/**
+ * kring_flush - make everything written so far readable
+ * @ring: the ring
+ * @cpu: whose stream
+ *
+ * Context: task, may sleep; one at a time for a stream.
+ */
+void kring_flush(struct kring *ring, u32 cpu)
+{
+	struct kring_cpu *c = per_cpu_ptr(ring->cpu, cpu);
+
+	cpus_read_lock();
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, kring_flush_here, c, 1);
+	else	/* where nobody writes */
+		kring_flush_here(c);
+	cpus_read_unlock();
+}
+
+/**
+ * kring_forget - what was written so far is not read any more
+ * @c: a stream of any cpu
+ *
+ * Context: task, behind kring_flush(); the consumer, if there is one, waits.
+ */
+void kring_forget(struct kring_cpu *c)
+{
+	u64 head = kring_head(c);
+
+	WRITE_ONCE(c->first, head);
+	smp_store_release(&c->tail, head);
 }
 
 static void kring_wake_up(struct irq_work *work)

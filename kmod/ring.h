@@ -7,6 +7,8 @@
  *   kring_reserve, _commit     any, preemption off         nested contexts of the same
  *                                                          cpu; readers on any cpu
  *   kring_close_packet         the cpu's own, irqs off     nested NMIs; readers
+ *   kring_flush                task, may sleep             writers, readers
+ *   kring_forget               task; nobody consumes       writers
  *   kring_read_packet          task, may sleep             writers on any cpu, other
  *                                                          readers with a cursor of
  *                                                          their own
@@ -66,6 +68,7 @@ struct kring;
  * @opened: position of the newest packet (R6)
  * @lost: events not written, by reason
  * @tail: discard mode: position of the first packet that is not consumed
+ * @first: position of the first packet that was not forgotten
  * @wakeup: wakes @readers, from any context
  * @readers: wait for packets to be finished
  */
@@ -83,6 +86,7 @@ struct kring_cpu {
 	u64 opened;
 	u64 lost[GKHI_N_LOST_REASONS];
 	u64 tail ____cacheline_aligned;
+	u64 first;
 	struct irq_work wakeup;
 	wait_queue_head_t readers;
 };
@@ -116,6 +120,10 @@ u64 kring_oldest(struct kring_cpu *c);
 bool kring_readable(struct kring_cpu *c, u64 cursor);
 int kring_read_packet(struct kring_cpu *c, u64 *cursor, struct gkhi_packet *packet);
 void kring_consume(struct kring_cpu *c, u64 cursor);
+u64 kring_head(struct kring_cpu *c);
+u64 kring_count(struct kring_cpu *c);
+void kring_flush(struct kring *ring, u32 cpu);
+void kring_forget(struct kring_cpu *c);
 
 static __always_inline bool kring_take(struct kring_cpu *c, u64 *old, u64 new)
 {

@@ -16,7 +16,7 @@
 #include "../backends.h"
 #include "line.h"
 
-#define LINE_MAX_BYTES	1024
+#define LINE_MAX_BYTES	PORT_LINE_MAX
 #define SECOND		1000000000ull
 
 /*

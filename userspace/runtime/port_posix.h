@@ -159,6 +159,7 @@ bool port_thread_exists(uint32_t tid);			/* of this or any process; any context 
  * or a file. Writing is for any context and leaves signals and errno alone: 0 or
  * -errno. Time for rate limits: CLOCK_MONOTONIC in ns.
  */
+#define PORT_LINE_MAX	1024
 struct port_sink;
 int port_sink_open(const char *target, struct port_sink **sink);
 void port_sink_close(struct port_sink *sink);
