@@ -21,7 +21,7 @@ build) want=$build ;;
 demo) want=$demo ;;
 test) want=$test ;;
 bench) want=$bench ;;
-kernel) want="build-essential qemu-system-x86 busybox-static cpio kmod xz-utils zstd lz4 linux-headers-amd64 python3" ;;
+kernel) want="build-essential qemu-system-x86 busybox-static cpio kmod xz-utils zstd lz4 linux-headers-amd64 python3 babeltrace2" ;;
 *) echo "install-packages.sh: unknown job '$job'; wanted build, demo, test, bench or kernel" >&2; exit 2 ;;
 esac
 

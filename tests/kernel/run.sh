@@ -26,6 +26,13 @@ for module in "$top/build/kmod/$release"/{kmod,kmod/demo,stress}/*.ko; do
 	strip --strip-debug -o "$payload/${module##*/}" "$module"
 done
 
+# Programs, for tests that say "# needs: tools": most guests do without.
+tools=$out/tools
+rm -rf "$tools"
+"$here/lib/guest_binary.sh" "$top/build/bin/gkhi" "$tools"
+strip "$tools/gkhi"
+gcc -O2 -Wall -Wextra -Werror -static -I"$top/backends/include" -o "$tools/data_check" "$here/lib/data_check.c"
+
 [ $# -gt 0 ] || { cd "$here/tc"; set -- *.tc; }
 echo "1..$#"
 n=0 failed=0
@@ -36,9 +43,11 @@ for name; do
 	what=$(sed -n 's/^# description: //p' "$tc")
 	options=$(sed -n 's/^# boot: //p' "$tc")
 	seconds=$(sed -n 's/^# seconds: //p' "$tc")
+	more=()
+	! grep -qx '# needs: tools' "$tc" || more=(-p "$tools/.")
 	rm -rf "${out:?}/$name" && mkdir -p "$out/$name"
 	if "$here/boot.sh" -k "$top/build/kernel/$flavour" -o "$out/$name" -t "${seconds:-120}" -a "$options" \
-		-p "$payload/." -p "$here/lib/functions.sh" -p "$tc" \
+		-p "$payload/." "${more[@]}" -p "$here/lib/functions.sh" -p "$tc" \
 		". ./functions.sh; set -e; . ./$name.tc; clean_log" >"$out/$name/log" 2>&1 &&
 		{ [ ! -x "$here/tc/$name.check" ] || "$here/tc/$name.check" "$out/$name" >>"$out/$name/log" 2>&1; }; then
 		echo "ok $n - $name: $what"
