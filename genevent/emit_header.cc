@@ -68,7 +68,7 @@ void WriteEvent(const Model &model, const Event &event, std::string *text) {
   *text += fmt::format("#define gkhi_{}_enabled() 0\n", symbol);
   // Where code is not patched a bare marker is a call behind a test, like any hook.
   if (event.bare())
-    *text += "#elif defined(GKHI_NO_PATCHING)\n" + HookText(model, event, Shape::kCall, parameters);
+    *text += "#elif defined(GKHI_NO_PATCHING)\n" + HookText(model, event, Shape::kHook, parameters);
   const Shape shape = event.bare() ? Shape::kBare : event.has_marker ? Shape::kHook : Shape::kCall;
   *text += "#else\n" + HookText(model, event, shape, parameters) + "#endif\n";
 }

@@ -60,9 +60,9 @@ extern struct gkhi_route gkhi_route_nowhere;	/* on, but its channel is gone: cou
 /* ---------------------------------------------------------------- entries */
 
 /*
- * struct gkhi_site - a key or a pad in an object's text.
+ * struct gkhi_site - a key or a pad in an object's text; or where a site is that loads the mode.
  * @target:  where its jump goes; a pad's detour is NULL until it is made
- * @record:  a pad's; NULL: a key
+ * @record:  a pad's or a place's; NULL: a key
  * @jumping: the jump is in
  * @why:     the reason that it could not be switched
  */
@@ -73,6 +73,7 @@ struct gkhi_site {
 	struct gkhi_hook *hook;
 	const struct gkhi_record *record;
 	struct gkhi_site *next;
+	bool pad;			/* else nothing of its record's is patched */
 	bool bare;			/* a pad in the hot path, behind no key */
 	bool jumping;
 	uint8_t why;

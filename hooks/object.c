@@ -46,7 +46,7 @@ static void gkhi_object_link(struct gkhi_object *o)
 		s->next = s->entry->sites;
 		s->entry->sites = s;
 		s->entry->n_keys += !s->record;
-		s->entry->n_pads += !!s->record;
+		s->entry->n_pads += s->pad;
 		s->entry->n_bare = (uint16_t)(s->entry->n_bare + s->bare);
 	}
 	o->next = gkhi_core.objects;
@@ -230,7 +230,7 @@ static void gkhi_entry_unlink(struct gkhi_hook_entry *e, const struct gkhi_objec
 			continue;
 		}
 		e->n_keys -= !s->record;
-		e->n_pads -= !!s->record;
+		e->n_pads -= s->pad;
 		e->n_bare = (uint16_t)(e->n_bare - s->bare);
 		*site = s->next;
 	}

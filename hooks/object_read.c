@@ -170,6 +170,7 @@ static void gkhi_object_pads(struct gkhi_object *o)
 			.code = gkhi_relative(&r->pad),
 			.hook = gkhi_record_hook(o, r),
 			.record = r,
+			.pad = r->padlen != 0,
 			.bare = r->flags & GKHI_RECORD_BARE,
 		};
 

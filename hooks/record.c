@@ -38,6 +38,12 @@ static bool gkhi_record_body_ok(const struct gkhi_record *r)
 	return strchr(gkhi_record_event(r), ':') != NULL;
 }
 
+/* A pad; or a mere place, whose site loads the mode, and which is not in anybody's hot path. */
+static bool gkhi_record_pad_ok(const struct gkhi_record *r)
+{
+	return r->padlen == GKHI_PAD_LEN || (!r->padlen && !(r->flags & GKHI_RECORD_BARE));
+}
+
 /* Enough of a record that its size can be believed. */
 static bool gkhi_record_head_ok(const struct gkhi_record *r, size_t room)
 {
@@ -72,7 +78,7 @@ const struct gkhi_record *gkhi_record_next(const char **cursor, const char *stop
 		}
 		lost = false;
 		*cursor += r->size;
-		if (r->version == GKHI_RECORD_VERSION && r->padlen == GKHI_PAD_LEN && gkhi_record_body_ok(r))
+		if (r->version == GKHI_RECORD_VERSION && gkhi_record_pad_ok(r) && gkhi_record_body_ok(r))
 			return r;
 		++*n_broken;
 	}

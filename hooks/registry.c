@@ -234,6 +234,17 @@ struct gkhi_hook_entry *gkhi_core_next(struct gkhi_hook_entry *entry)
 
 /* -------------------------------------------------------------- as others see it */
 
+/* Sites that load the mode: as their records say, or one for each hook without. */
+static uint32_t gkhi_entry_loads(const struct gkhi_hook_entry *e)
+{
+	const struct gkhi_site *s;
+	uint32_t n = 0;
+
+	for (s = e->n_loads ? e->sites : NULL; s; s = s->next)
+		n += s->record && !s->pad;
+	return n > e->n_loads ? n : e->n_loads;
+}
+
 void gkhi_core_describe(const struct gkhi_hook_entry *entry, struct gkhi_hook_info *info)
 {
 	struct gkhi_hook_entry *e = (struct gkhi_hook_entry *)entry;
@@ -248,7 +259,7 @@ void gkhi_core_describe(const struct gkhi_hook_entry *entry, struct gkhi_hook_in
 	info->slot = &e->slot;
 	info->counters = &e->counters;
 	info->id = e->id;
-	info->n_keys = e->n_keys + e->n_loads;
+	info->n_keys = e->n_keys + gkhi_entry_loads(e);
 	info->n_pads = e->n_pads;
 	info->state = (enum gkhi_state)e->state;
 	info->effective = (enum gkhi_state)e->effective;

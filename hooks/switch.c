@@ -135,7 +135,7 @@ static void gkhi_make_detours(struct gkhi_hook_entry *e)
 	for (s = e->sites; s; s = s->next) {
 		enum gkhi_why why = GKHI_WHY_NO_DETOUR;
 
-		if (!s->record || s->target)
+		if (!s->pad || s->target)
 			continue;
 		if (port_detour(s->record, s->hook, e->event, &s->target, &why)) {
 			s->target = NULL;
@@ -202,7 +202,7 @@ static bool gkhi_hook_pads_ok(const struct gkhi_hook_entry *e, const struct gkhi
 		return e->n_pads > e->n_bare;
 
 	for (s = e->sites; s; s = s->next) {
-		if (!s->record || s->bare || s->hook != hook)
+		if (!s->pad || s->bare || s->hook != hook)
 			continue;
 		some = true;
 		if (!s->jumping) {

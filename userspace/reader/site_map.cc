@@ -60,6 +60,7 @@ bool ReadBody(std::string_view bytes, const gkhi_record &head, Site *site) {
   site->kind = head.kind;
   site->origin = head.origin;
   site->bare = (head.flags & GKHI_RECORD_BARE) != 0;
+  if (head.padlen == 0) site->bytes = PadBytes::kNone;
   site->layout = static_cast<uint64_t>(head.layout_hi) << 32 | head.layout_lo;
   return reader.String(&site->event) && reader.String(&site->function) && reader.String(&site->file) &&
          ReadArguments(&reader, head.nargs, site);
@@ -129,8 +130,10 @@ class MapReader {
     const ElfSection &section = elf_.sections()[index];
     site->address = address;
     site->section = section.name;
-    site->bytes = BytesAt(section.bytes, offset);
-    site->misaligned = (address & 7) > 8 - GKHI_PAD_LEN;
+    if (site->bytes != PadBytes::kNone) {
+      site->bytes = BytesAt(section.bytes, offset);
+      site->misaligned = (address & 7) > 8 - GKHI_PAD_LEN;
+    }
     if (const ElfFunction *function = elf_.FunctionAt(index, address)) {
       site->container = std::string(function->name);
       site->container_offset = address - function->start;

@@ -220,6 +220,11 @@ std::string ProbeText(const SiteMap &map, ProbeFormat format) {
                      comment);
   std::map<std::string, unsigned> names;
   for (const Site &site : map.sites) {
+    if (site.bytes == PadBytes::kNone) {
+      out += fmt::format("{} {} at {}:{}: no pad to place a probe at\n", comment, EventName(site),
+                         PrintableLine(site.file), site.line);
+      continue;
+    }
     if (map.kind == ElfKind::kRelocatable && !IsSymbol(site.container)) {
       out += fmt::format("{} {} at {}+{:#x}: no symbol to place a probe at\n", comment, EventName(site),
                          PrintableLine(site.section), site.address);

@@ -60,6 +60,7 @@ std::optional<uint64_t> AddressOf(const ElfImage &elf, uint64_t offset) {
 void ReadPads(int memory, SiteMap *map) {
   for (Site &site : map->sites) {
     char bytes[5];
+    if (site.bytes == PadBytes::kNone) continue;
     site.bytes = PadBytes::kUnknown;
     if (pread(memory, bytes, sizeof(bytes), static_cast<off_t>(site.address)) != sizeof(bytes)) continue;
     site.bytes = std::memcmp(bytes, "\x0f\x1f\x44\x00\x00", 5) == 0 ? PadBytes::kNop

@@ -38,6 +38,8 @@ const char *BytesName(PadBytes bytes) {
       return "other";
     case PadBytes::kUnknown:
       return "unknown";
+    case PadBytes::kNone:
+      return "none";
   }
   return "";
 }
@@ -66,6 +68,7 @@ std::string Mark(const Site &site) {
   std::string mark(1, KindLetter(site));
   if (site.bytes == PadBytes::kJump) mark += '*';
   if (site.bytes == PadBytes::kOther) mark += '!';
+  if (site.bytes == PadBytes::kNone) mark += '-';
   if (site.misaligned) mark += '~';
   return mark;
 }

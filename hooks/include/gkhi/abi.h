@@ -72,7 +72,7 @@ enum gkhi_site_origin {
  * @layout:  layout hash of the event; 0 = unknown
  * @pad:     address of the pad, relative to the address of this field
  * @line:    source line
- * @padlen:  bytes of nop at the pad
+ * @padlen:  bytes of nop at the pad; 0: no pad, a place whose site loads the mode
  * @nargs:   number of arguments that follow
  * @kind:    enum gkhi_site_kind
  * @origin:  enum gkhi_site_origin

@@ -120,7 +120,10 @@
 
 #else /* GKHI_NO_PATCHING */
 
-/* Load, test, branch. There is no pad to patch: the stub serves both states. */
+/*
+ * Load, test, branch. There is no pad to patch: the stub serves both states. What
+ * is left of the pad is its record, which says where the site is.
+ */
 #define GKHI_DEFINE_ARMED(sym, event, lo, hi, words)				\
 	GKHI_INLINE bool gkhi_armed_##sym(void)					\
 	{									\
@@ -133,8 +136,15 @@
 		return __builtin_expect(gkhi_mode != 0, 0);			\
 	}
 
+/* Never; but the compiler must not know, or the record goes. */
 #define GKHI_DEFINE_TO_PAD(sym)							\
-	GKHI_INLINE bool gkhi_to_pad_##sym(void) { return false; }
+	GKHI_INLINE bool gkhi_to_pad_##sym(void)				\
+	{									\
+		__asm__ goto("" : : : : gkhi_pad);				\
+		return false;							\
+	gkhi_pad:								\
+		return true;							\
+	}
 
 #endif
 
@@ -162,18 +172,29 @@
 	".byte '" type "'," #size "\n.asciz \"" name "\"\n"			\
 	".asciz \"" #disp "(%[" #operand "])\"\n"
 
+/* The record of the place @nop, so many bytes of it to be patched. */
+#define GKHI_ASM_RECORD(sym, event, lo, hi, flags, nop, padlen, nargs, args)	\
+	".Lgkhi_pad%=:\n990:\n" nop						\
+	".pushsection gkhi_sites,\"ao?\",@progbits,.Lgkhi_pad%=\n"		\
+	".balign 4\n991:\n.reloc .,BFD_RELOC_NONE,gkhi_hook_" #sym "\n"	\
+	".2byte 0x6b47\n.byte 1," #flags "\n"					\
+	".4byte 992f-991b\n.4byte " #lo "," #hi "\n.4byte 990b-.\n"		\
+	".4byte " GKHI_STR(__LINE__) "\n.byte " #padlen "," #nargs ",0,0\n"	\
+	".asciz \"" event "\"\n.asciz \"\"\n.asciz \"" __FILE__ "\"\n"	\
+	args ".balign 4\n992:\n.popsection\n"
+
+#ifndef GKHI_NO_PATCHING
 #define GKHI_PAD(sym, event, lo, hi, flags, nargs, args, ...)			\
 	__asm__ __inline __volatile__(						\
 		GKHI_ALIGN5							\
-		".Lgkhi_pad%=:\n990:\n" GKHI_NOP5				\
-		".pushsection gkhi_sites,\"ao?\",@progbits,.Lgkhi_pad%=\n"	\
-		".balign 4\n991:\n.reloc .,BFD_RELOC_NONE,gkhi_hook_" #sym "\n"	\
-		".2byte 0x6b47\n.byte 1," #flags "\n"				\
-		".4byte 992f-991b\n.4byte " #lo "," #hi "\n.4byte 990b-.\n"	\
-		".4byte " GKHI_STR(__LINE__) "\n.byte 5," #nargs ",0,0\n"	\
-		".asciz \"" event "\"\n.asciz \"\"\n.asciz \"" __FILE__ "\"\n"	\
-		args ".balign 4\n992:\n.popsection\n"				\
+		GKHI_ASM_RECORD(sym, event, lo, hi, flags, GKHI_NOP5, 5, nargs, args) \
 		: : __VA_ARGS__ : "cc")
+#else
+#define GKHI_PAD(sym, event, lo, hi, flags, nargs, args, ...)			\
+	__asm__ __inline __volatile__(						\
+		GKHI_ASM_RECORD(sym, event, lo, hi, 0, "", 0, 0, "")		\
+		: : __VA_ARGS__)
+#endif
 
 /*
  * What a hook reads behind a pointer must be an input of its asm, or the

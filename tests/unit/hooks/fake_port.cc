@@ -153,6 +153,13 @@ int Object::Pad(int hook, const std::string &file, uint32_t line, const std::str
   return static_cast<int>(pad_codes_.size()) - 1;
 }
 
+int Object::Place(int hook, const std::string &file, uint32_t line) {
+  auto *record = reinterpret_cast<gkhi_record *>(records_ + records_size_);
+  const int pad = Pad(hook, file, line);
+  record->padlen = 0;
+  return pad;
+}
+
 void Object::RawRecord(const void *bytes, size_t n) {
   std::memcpy(records_ + records_size_, bytes, n);
   records_size_ += n;

@@ -78,6 +78,8 @@ class Object {
   int Key(int hook);
   int Pad(int hook, const std::string &file = "rx.c", uint32_t line = 10, const std::string &function = "",
           bool bare = false);
+  // A pad's record without the pad: where a site is that loads the mode.
+  int Place(int hook, const std::string &file, uint32_t line);
   void Event(const std::string &name, uint64_t layout = 0, uint8_t states = GKHI_HAS_STATIC | GKHI_HAS_MARKER,
              uint8_t default_state = GKHI_DISABLED, const char *channel = "main");
   void RawRecord(const void *bytes, size_t n);

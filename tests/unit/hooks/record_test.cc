@@ -82,6 +82,11 @@ TEST(RecordTest, EachDamageIsCountedAndTheNextRecordFound) {
       {"magic", [](std::string &r) { r[0] = 0x11; }},
       {"version", [](std::string &r) { HeadOf(r).version = 9; }},
       {"pad length", [](std::string &r) { HeadOf(r).padlen = 1; }},
+      {"no pad in the hot path",
+       [](std::string &r) {
+         HeadOf(r).padlen = 0;
+         HeadOf(r).flags = GKHI_RECORD_BARE;
+       }},
       {"size below the head", [](std::string &r) { SizeOf(r) = 8; }},
       {"size unaligned", [](std::string &r) { SizeOf(r) += 2; }},
       {"size beyond the section", [](std::string &r) { SizeOf(r) = 4096; }},

@@ -265,11 +265,18 @@ TEST_F(SwitchTest, FaultsOfOperandsAreToldOfTheHooksRow) {
 TEST_F(SwitchTest, SitesThatLoadTheMode) {
   Object o;
   const int hook = o.Hook("load:x", 0, GKHI_HOOK_F_LOADED);
+  const int place = o.Place(hook, "x.c", 3);
+  o.Place(hook, "x.c", 5);
   o.Event("load:x");
   Add(o);
-  for (const char *state : {"static", "marker"}) {
-    ASSERT_EQ(Batch(std::string("load:x +") + state).err, 0);
-    EXPECT_EQ(StateOf("load:x"), state);
+  EXPECT_EQ(Describe("load:x").n_pads, 0u);
+  EXPECT_EQ(Describe("load:x").n_keys, 2u) << "sites, as a key for each would be";
+  EXPECT_TRUE(world.log.empty());
+  EXPECT_EQ(Batch("file x.c line 4 +static").err, -ENOENT);
+  for (const char *state : {"load:x +static", "load:x +marker", "file x.c +static", "line 3 +marker"}) {
+    ASSERT_EQ(Batch(state).err, 0);
+    EXPECT_FALSE(o.PadJumps(place));
+    EXPECT_EQ(StateOf("load:x"), strchr(state, '+') + 1);
     EXPECT_EQ(o.hook(hook)->mode, GKHI_MODE_CALL) << "there is no pad to run through";
     o.FireLoaded(hook, 8);
     EXPECT_EQ(Words(), (std::vector<uint64_t>{8}));

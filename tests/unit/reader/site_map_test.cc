@@ -90,6 +90,29 @@ TEST(SiteMap, CompressedModule) {
   for (const char *name : {"fixture.ko.xz", "fixture.ko.zst"}) ExpectFixture(Load(name), true);
 }
 
+// Built without patching: places, that nobody offers a probe at.
+TEST(SiteMap, SitesThatLoadTheMode) {
+  const SiteMap map = Load("libloading.so");
+  ASSERT_EQ(map.sites.size(), 2u);
+  const Site *cold = Find(map, "fix:cold");
+  ASSERT_TRUE(cold);
+  EXPECT_EQ(cold->bytes, PadBytes::kNone);
+  EXPECT_EQ(KindLetter(*cold), 'm');
+  EXPECT_EQ(cold->line, Find(Load("libfixture.so"), "fix:cold")->line);
+  EXPECT_EQ(cold->container.substr(0, 12), "fixture_cold");
+  EXPECT_FALSE(cold->misaligned);
+  EXPECT_TRUE(cold->arguments.empty());
+  EXPECT_NE(SiteMapText(map).find(" m- fix:cold fixture_cold"), std::string::npos) << SiteMapText(map);
+  for (const ProbeFormat format : {ProbeFormat::kTracefs, ProbeFormat::kPerf, ProbeFormat::kBpftrace}) {
+    const std::string text = ProbeText(map, format);
+    EXPECT_NE(text.find(" fix:cold at "), std::string::npos) << text;
+    EXPECT_NE(text.find(": no pad to place a probe at\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("uprobe:"), std::string::npos);
+    EXPECT_EQ(text.find("\np:"), std::string::npos);
+    EXPECT_EQ(text.find("perf probe"), std::string::npos);
+  }
+}
+
 TEST(SiteMap, FileWithoutSites) {
   Result<SiteMap> map = ReadSiteMap("/proc/self/exe");
   ASSERT_TRUE(map.ok()) << map.error();

@@ -35,9 +35,7 @@ std::string On() {
 
 class Select : public testing::Test {
  protected:
-  void TearDown() override {
-    Do("select:* -");
-  }
+  void TearDown() override { Do("select:* -"); }
 };
 
 TEST_F(Select, ByFunction) {
@@ -55,9 +53,23 @@ TEST_F(Select, ByFunction) {
 TEST_F(Select, ByFileAndModule) {
   EXPECT_EQ(Do("select:* file select_test.cc +marker"), "");
   EXPECT_EQ(On(), "12");
-  EXPECT_EQ(Do("select:* module *select_test -"), "");
+  EXPECT_EQ(Do("select:* module *select_*test -"), "");
   EXPECT_EQ(On(), "--");
   EXPECT_EQ(Do("select:one module libc.so* +static").substr(0, 2), "-2");
+}
+
+// A bare marker has no switch of its own to ask, where it is a pad.
+__attribute__((noinline)) void Third(uint64_t x) {
+  gkhi_select_three(x);
+}
+
+TEST_F(Select, BareMarkers) {
+  Third(1);
+  EXPECT_EQ(Do("select:three func *Third* +marker"), "");
+  EXPECT_EQ(Do("select:three func select_first +marker").substr(0, 2), "-2");
+#ifdef GKHI_NO_PATCHING
+  EXPECT_TRUE(gkhi_select_three_enabled());
+#endif
 }
 
 TEST_F(Select, ByLine) {

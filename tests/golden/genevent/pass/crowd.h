@@ -343,7 +343,41 @@ do {										\
 		gkhi_s1_ = (const char *)gkhi_follow(gkhi_s1_);			\
 		gkhi_q_ = (const int32_t *)gkhi_follow(gkhi_q_);		\
 		GKHI_ENTER();							\
-		{								\
+		if (gkhi_to_pad_crowd_bare()) {					\
+			uint64_t gkhi_block[4] = {				\
+				(uint64_t)(uintptr_t)gkhi_s1_,			\
+				(uint64_t)gkhi_a8_,				\
+				(uint64_t)(uintptr_t)gkhi_q_,			\
+				(uint64_t)gkhi_q_n,				\
+			};							\
+			__asm__ __volatile__("" : : : "memory");		\
+			GKHI_PAD(crowd_bare, "crowd:bare", 0x2ed54d5e, 0x623394fe, 1, 13,	\
+				GKHI_ARG("u", 8, "a0", gkhi_a0_)		\
+				GKHI_ARG("u", 8, "a1", gkhi_a1_)		\
+				GKHI_ARG("u", 8, "a2", gkhi_a2_)		\
+				GKHI_ARG("u", 8, "a3", gkhi_a3_)		\
+				GKHI_ARG("u", 8, "a4", gkhi_a4_)		\
+				GKHI_ARG("u", 8, "a5", gkhi_a5_)		\
+				GKHI_ARG("u", 8, "a6", gkhi_a6_)		\
+				GKHI_ARG("u", 8, "a7", gkhi_a7_)		\
+				GKHI_ARG("c", 1, "s0", gkhi_s0_)		\
+				GKHI_ARG_AT("c", 1, "s1", gkhi_block, 0)	\
+				GKHI_ARG_AT("u", 8, "a8", gkhi_block, 8)	\
+				GKHI_ARG_AT("b", 4, "q", gkhi_block, 16)	\
+				GKHI_ARG_AT("u", 4, "q.len", gkhi_block, 24),	\
+				[gkhi_a0_] "nr"(gkhi_a0_),			\
+				[gkhi_a1_] "nr"(gkhi_a1_),			\
+				[gkhi_a2_] "nr"(gkhi_a2_),			\
+				[gkhi_a3_] "nr"(gkhi_a3_),			\
+				[gkhi_a4_] "nr"(gkhi_a4_),			\
+				[gkhi_a5_] "nr"(gkhi_a5_),			\
+				[gkhi_a6_] "nr"(gkhi_a6_),			\
+				[gkhi_a7_] "nr"(gkhi_a7_),			\
+				[gkhi_s0_] "nr"(gkhi_s0_),			\
+				[gkhi_block] "r"(gkhi_block),			\
+				"m"(*(const uint64_t (*)[4])gkhi_block)		\
+				GKHI_READS(gkhi_s0_));				\
+		} else {							\
 			{							\
 				uint64_t gkhi_frame[13] = {			\
 					(uint64_t)gkhi_a0_,			\

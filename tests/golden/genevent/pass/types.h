@@ -336,7 +336,18 @@ do {										\
 		__builtin_memcpy(&gkhi_v_, &gkhi_v_d, 8);			\
 		gkhi_q_ = (const uint8_t *)gkhi_follow(gkhi_q_);		\
 		GKHI_ENTER();							\
-		{								\
+		if (gkhi_to_pad_types_mk()) {					\
+			GKHI_PAD(types_mk, "types:mk", 0xa65b52a5, 0xba54eae1, 1, 4,	\
+				GKHI_ARG("c", 1, "s", gkhi_s_)			\
+				GKHI_ARG("f", 8, "v", gkhi_v_)			\
+				GKHI_ARG("b", 1, "q", gkhi_q_)			\
+				GKHI_ARG("u", 4, "q.len", gkhi_q_n),		\
+				[gkhi_s_] "nr"(gkhi_s_),			\
+				[gkhi_v_] "nr"(gkhi_v_),			\
+				[gkhi_q_] "nr"(gkhi_q_),			\
+				[gkhi_q_n] "nr"(gkhi_q_n)			\
+				GKHI_READS(gkhi_s_) GKHI_READS(gkhi_q_));	\
+		} else {							\
 			GKHI_CALL4(types_mk, GKHI_READS(gkhi_s_) GKHI_READS(gkhi_q_),	\
 				gkhi_v_,					\
 				(uint64_t)gkhi_q_n,				\

@@ -27,6 +27,7 @@ enum class PadBytes {
   kJump,     // armed by gkhi
   kOther,    // neither: somebody else's patch, or a damaged file
   kUnknown,  // not readable
+  kNone,     // there is no pad: the site loads its hook's mode
 };
 
 struct Site {
