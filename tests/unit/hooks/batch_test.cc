@@ -96,7 +96,8 @@ TEST_F(BatchTest, Default) {
   EXPECT_EQ(Do("net:drop=default"), "--m-");
 }
 
-// Static where there is a call to switch; whatever else there is where not; and a reason where there is nothing.
+// Static where there is a call to switch; whatever else there is where not; and a reason where there is
+// nothing.
 TEST_F(BatchTest, OnIsWhatIsCompiledIn) {
   Object o;
   const int call = o.Hook("mix:call");
