@@ -26,8 +26,6 @@ void gkhi_call_update(struct gkhi_hook *hook, void *stub);
 /* stub.c: no hook uses a stub of @owner any more (control lock held; waits). */
 void gkhi_stubs_forget(const struct module *owner);
 
-
-
 /* marker.c: kprobes on pads. */
 int gkhi_marker_switch(void *marker, bool on);	/* 0, -EINPROGRESS or why not */
 void gkhi_markers_wanted(struct gkhi_hook_entry *e);
@@ -68,6 +66,5 @@ u32 gkhi_entry_sites(const struct gkhi_hook_entry *e);
 int gkhi_sysfs_init(void);
 void gkhi_sysfs_exit(void);
 void gkhi_sysfs_update(bool wait);	/* make it show what there is now */
-
 
 #endif

@@ -297,8 +297,8 @@ static void gkhi_marker_unregister(struct gkhi_marker *marker, bool alive)
 		return;
 	if (alive) {
 		disable_kprobe(&marker->probe);
-		for (tries = 0; tries < 1000 && gkhi_marker_byte(marker) == JMP32_INSN_OPCODE; tries++)
-			msleep(10);
+		for (tries = 0; tries < 500 && gkhi_marker_byte(marker) == JMP32_INSN_OPCODE; tries++)
+			msleep(20);
 	}
 	unregister_kprobe(&marker->probe);
 	marker->registered = false;

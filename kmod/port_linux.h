@@ -32,6 +32,7 @@
 
 #define PORT_READ_ONCE(x)		READ_ONCE(x)
 #define PORT_WRITE_ONCE(x, v)		WRITE_ONCE(x, v)
+/* What pairs with what is said where they are used, in hooks/. */
 #define PORT_LOAD_ACQUIRE(x)		smp_load_acquire(&(x))
 #define PORT_STORE_RELEASE(x, v)	smp_store_release(&(x), v)
 #define PORT_ADD(x, v)			((void)__atomic_fetch_add(&(x), (v), __ATOMIC_RELAXED))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * sysfs.c - /sys/kernel/gkhi: made when gkhi.ko comes, kept as the core says by
- * one work item. See sysfs.h and Documentation/ABI/testing/sysfs-kernel-gkhi.
+ * one work item. See sysfs.h and kmod/Documentation/ABI/testing/sysfs-kernel-gkhi.
  */
 #include <linux/ctype.h>
 #include <linux/workqueue.h>

@@ -22,7 +22,6 @@ ssize_t gkhi_store_batch(const char *batch, size_t len);
 /* One word of at most a page less one byte: 0, -E2BIG or -EINVAL. Its length without the newline: *n. */
 int gkhi_store_word(const char *buf, size_t len, size_t *n);
 
-
 /* sysfs_event.c */
 int gkhi_event_dirs_init(struct kobject *root);
 void gkhi_event_dirs_update(void);

@@ -8,7 +8,7 @@
  *                             mode(hook) == PAD?               one load decides
  *                       call: frame on the stack, static call -> stub
  *                       pad:  nop5 with a map record; a kprobe when armed
- *                             preemption on
+ *                       out:  preemption on
  *
  * Nothing here is a symbol of gkhi.ko: the module loads without it. Patching is
  * the kernel's own, through the key, the static call and kprobes.
@@ -24,6 +24,7 @@
 
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
+#include <linux/objtool.h>
 #include <linux/preempt.h>
 #include <linux/static_call.h>
 #include <linux/stringify.h>
@@ -80,7 +81,8 @@ void gkhi_stub_type(struct gkhi_hook *hook, const u64 *frame);
 	".asciz \"" event "\"\n.asciz \"\"\n.asciz \"" __FILE__ "\"\n"		\
 	args ".balign 4\n992:\n.popsection\n"
 
-#define GKHI_PAD_NOP	"990: .byte 0x0f,0x1f,0x44,0x00,0x00\n"
+/* The record's reference to a pad is none that an indirect branch could take. */
+#define GKHI_PAD_NOP	ANNOTATE_NOENDBR "990: .byte 0x0f,0x1f,0x44,0x00,0x00\n"
 
 #define GKHI_PAD_0	"jmp 993f\n.balign 64\n993:\n" GKHI_PAD_NOP "jmp 994f\n.balign 64\n994:\n"
 #define GKHI_PAD_1	GKHI_PAD_NOP		/* bare: in the hot path, no call near it */

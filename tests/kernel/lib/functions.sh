@@ -4,7 +4,7 @@ E=/sys/kernel/gkhi/events
 C=/sys/kernel/gkhi/channels
 P=/sys/module
 
-fail() { echo "FAILED: $*" >&3; dmesg | tail -60 >&3; exit 1; }
+fail() { echo "FAILED: $*" >&3; dmesg | tail -20 >&3; exit 1; }
 
 # is FILE VALUE: the file says so.
 is() {
