@@ -96,9 +96,9 @@ void WriteEvent(const Model &model, const Event &event, std::string *text) {
   *text += fmt::format("\t.json = {},\n", CStringLines(EmitEventJson(model, event), "\t\t"));
   *text += fmt::format("\t.ctf = {},\n}};\n", CStringLines(EmitEventTsdl(model, event), "\t\t"));
   // The kernel's hooks are objects of the descriptor source; in user space the sites bring them along.
-  *text += fmt::format("GKHI_INSTANCE{}({}, \"{}:{}\", 0x{:08x}, 0x{:08x}, {})\n", event.bare() ? "_BARE" : "",
-                       symbol, model.provider, event.name, event.layout_hash & 0xffffffff,
-                       event.layout_hash >> 32, event.fixed_words);
+  *text += fmt::format("GKHI_INSTANCE{}({}, \"{}:{}\", 0x{:08x}, 0x{:08x}, {})\n",
+                       event.bare() ? "_BARE" : "", symbol, model.provider, event.name,
+                       event.layout_hash & 0xffffffff, event.layout_hash >> 32, event.fixed_words);
 }
 
 }  // namespace

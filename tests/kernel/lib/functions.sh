@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=dash disable=SC2034  # busybox; the tests use them
 # For the tests in tc/, in the guest: sh -e, results on fd 3.
 E=/sys/kernel/gkhi/events
 C=/sys/kernel/gkhi/channels
