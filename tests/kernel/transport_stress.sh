@@ -10,7 +10,7 @@ events=${GKHI_STRESS_EVENTS:-10000000}
 kernel=${GKHI_STRESS_KERNEL:-6.1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$here/lib/build_module.sh" "$kernel" "$work" kstress "$top"/kmod/{ring,relay,adhoc}.[ch] "$here/modules/transport_stress.c"
+"$here/lib/build_module.sh" "$kernel" "$work" kstress "$top"/kmod/{ring,relay,adhoc}.[ch] "$here"/modules/transport_{stress,check}.[ch]
 
 python3 "$here/lib/inject_nmi.py" "$work/monitor" "$work/out/console.log" &
 # shellcheck disable=SC2016

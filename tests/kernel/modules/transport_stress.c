@@ -26,34 +26,13 @@
 #include <linux/vmalloc.h>
 #include <asm/nmi.h>
 
-#include "adhoc.h"
 #include "relay.h"
 #include "ring.h"
-
-#define WRITERS 4		/* task, softirq, hardirq, NMI */
-#define EVENT_ID 7
-
-enum kind { RING, DISCARD, RELAY, ADHOC };
-
-static const char *const kinds[] = { "ring", "discard", "relay", "adhoc" };
+#include "transport_stress.h"
 
 enum plant { NO_PLANT, EARLY_CLOCK, EARLY_COMMIT, LOSS_HIDDEN, NESTED, NO_WAKEUP };
 
-struct per_context {
-	u64 fired;
-	u64 next;		/* the reader's: number expected next */
-};
-
-struct stream {
-	struct per_context context[WRITERS];
-	struct hrtimer timer;
-	struct tasklet_struct tasklet;
-	struct task_struct *task;
-	u64 cursor;
-	struct kadhoc_cursor adhoc_cursor;
-	u64 last_time, last_end, expect_count;
-	u64 read, overwritten;
-};
+static const char *const kinds[] = { "ring", "discard", "relay", "adhoc" };
 
 static uint subbuf_size = 4096, n_subbufs = 16;
 module_param(subbuf_size, uint, 0600);
@@ -62,11 +41,11 @@ module_param(n_subbufs, uint, 0600);
 static struct kring ring;
 static struct krelay relay;
 static struct kadhoc adhoc;
-static enum kind kind;
+enum kind kind;
 static enum plant plant;
 static DEFINE_PER_CPU(struct stream, streams);
 static bool running;
-static u64 torn, backwards, twice, headers, gaps, asleep;
+struct faults found;
 static char result[512];
 
 static __always_inline u64 stress_clock(void)
@@ -228,61 +207,6 @@ static int on_task(void *unused)
 	return 0;
 }
 
-static void check_record(struct stream *s, const u64 *p, u64 base, u32 *words)
-{
-	u32 who = p[1] >> 56, i;
-	u64 n = p[1] & ((1ull << 48) - 1), time = base + (((p[0] >> 16) - base) & ((1ull << 48) - 1));
-
-	*words = p[1] >> 48 & 0xff;
-	if ((p[0] & 0xffff) != EVENT_ID || who >= WRITERS || *words < 3 || *words > 7) {
-		torn++;
-		*words = 0;
-		return;
-	}
-	for (i = 2; i < *words; i++)
-		if (p[i] != ~(p[1] + i)) {
-			torn++;
-			break;
-		}
-	if (time < s->last_time)
-		backwards++;
-	s->last_time = time;
-	if (n < s->context[who].next)
-		twice++;
-	s->context[who].next = n + 1;
-	s->read++;
-}
-
-static void check_packet(struct stream *s, struct gkhi_packet *p, u32 cpu)
-{
-	const u64 *at = (u64 *)p + GKHI_PACKET_HEADER / 8, *end = (u64 *)p + p->content_size / 64;
-	u64 before = s->read;
-	u32 words;
-
-	if (p->magic != GKHI_CTF_MAGIC || p->cpu_id != cpu || p->content_size > p->packet_size ||
-	    p->timestamp_end < p->timestamp_begin || p->timestamp_begin < s->last_end) {
-		headers++;
-		return;
-	}
-	/* count_begin tells exactly what was overwritten unread; nothing is where nothing is overwritten */
-	if (p->count_begin != s->expect_count) {
-		if (p->count_begin > s->expect_count && (kind == RING || kind == ADHOC))
-			s->overwritten += p->count_begin - s->expect_count;
-		else
-			gaps++;
-	}
-	s->last_time = p->timestamp_begin;
-	for (; at < end; at += words) {
-		check_record(s, at, p->timestamp_begin, &words);
-		if (!words)
-			break;
-	}
-	if (s->last_time > p->timestamp_end)
-		backwards++;
-	s->last_end = p->timestamp_end;
-	s->expect_count = p->count_begin + s->read - before;
-}
-
 static int read_packet(struct stream *s, int cpu, struct gkhi_packet *copy)
 {
 	struct kring_cpu *c;
@@ -394,12 +318,13 @@ static void report(void)
 		read += s->read;
 		overwritten += s->overwritten;
 	}
-	bad = torn || backwards || twice || headers || gaps || asleep || total != read + lost + overwritten;
+	bad = found.torn || found.backwards || found.twice || found.headers || found.gaps || found.asleep ||
+	      total != read + lost + overwritten;
 	snprintf(result, sizeof(result),
 		 "%s %s task %llu softirq %llu hardirq %llu nmi %llu fired %llu read %llu lost %llu (full %llu contention %llu) overwritten %llu torn %llu backwards %llu twice %llu headers %llu gaps %llu asleep %llu\n",
 		 bad ? "BAD" : "GOOD", kinds[kind], fired[0], fired[1], fired[2], fired[3], total, read, lost,
 		 by_reason[GKHI_LOST_FULL], by_reason[GKHI_LOST_CONTENTION], overwritten,
-		 torn, backwards, twice, headers, gaps, asleep);
+		 found.torn, found.backwards, found.twice, found.headers, found.gaps, found.asleep);
 }
 
 static u64 fired_so_far(void)
@@ -430,7 +355,7 @@ static void wait_for_packet(int cpu)
 	left = wait_event_timeout(*readers, r ? krelay_readable(&relay, cpu) :
 				  kring_readable(c, per_cpu(streams, cpu).cursor), plant == NO_WAKEUP ? HZ : 5 * HZ);
 	if (left <= 1)
-		asleep++;
+		found.asleep++;
 }
 
 static void run_reader(u64 events, struct gkhi_packet *copy)
@@ -460,7 +385,7 @@ static int run_stress(u64 events)
 
 	if (!copy)
 		return -ENOMEM;
-	torn = backwards = twice = headers = gaps = asleep = 0;
+	memset(&found, 0, sizeof(found));
 	err = open_transport();
 	if (err)
 		goto out;
