@@ -21,7 +21,8 @@ build) want=$build ;;
 demo) want=$demo ;;
 test) want=$test ;;
 bench) want=$bench ;;
-kernel) want="build-essential qemu-system-x86 busybox-static cpio kmod xz-utils zstd lz4 linux-headers-amd64 python3 babeltrace2" ;;
+kernel) want="$build qemu-system-x86 busybox-static cpio kmod xz-utils zstd lz4 linux-headers-amd64 python3 babeltrace2
+	bison flex bc libelf-dev libssl-dev clang-19 lld-19 llvm-19" ;;
 *) echo "install-packages.sh: unknown job '$job'; wanted build, demo, test, bench or kernel" >&2; exit 2 ;;
 esac
 

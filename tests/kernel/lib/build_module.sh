@@ -8,7 +8,17 @@ top=$(cd "$(dirname "$0")/../../.." && pwd)
 kernel=$1 out=$2 name=$3
 shift 3
 
-"$top/scripts/fetch-kernel.sh" "$kernel"
+case $kernel in
+*-kasan | *-kcsan) "$top/scripts/build-kernel.sh" "${kernel##*-}" ;;
+*) "$top/scripts/fetch-kernel.sh" "$kernel" ;;
+esac
+tree=$top/build/kernel/$kernel/build
+make=(make -s)
+if [ -d "$tree" ]; then
+	make+=(LLVM=-19)
+else
+	tree=/lib/modules/$(cat "$top/build/kernel/$kernel/release")/build
+fi
 cp "$@" "$out"
 objects=
 for source in "$@"; do
@@ -19,4 +29,4 @@ obj-m := $name.o
 $name-y :=$objects
 ccflags-y := -I$top/hooks/include -I$top/backends/include -I$top/kmod
 KBUILD
-make -s -C "/lib/modules/$(cat "$top/build/kernel/$kernel/release")/build" M="$out" W=1 modules
+"${make[@]}" -C "$tree" M="$out" W=1 modules
