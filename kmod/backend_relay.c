@@ -168,7 +168,7 @@ static notrace void *relay_reserve_client(struct gkhi_channel *ch, u32 id, u32 w
 	preempt_disable_notrace();
 	if (rc->mode == RELAY_MANAGED)
 		raw_local_irq_save(flags);
-	open = &(*this_cpu_ptr(rc->open))[context];
+	open = &this_cpu_ptr(rc->open)->context[context];
 	if (rc->mode == RELAY_MANAGED)
 		to = krelay_begin(this_cpu_ptr(rc->managed.cpu), header + words, &open->time, gkhi_clock);
 	else
@@ -188,7 +188,7 @@ static notrace void *relay_reserve_client(struct gkhi_channel *ch, u32 id, u32 w
 static notrace void relay_commit_client(struct gkhi_channel *ch, void *reservation)
 {
 	struct relay_channel *rc = relay_of(ch);
-	struct relay_open_record *open = &(*this_cpu_ptr(rc->open))[interrupt_context_level()];
+	struct relay_open_record *open = &this_cpu_ptr(rc->open)->context[interrupt_context_level()];
 
 	if (rc->mode == RELAY_MANAGED) {
 		unsigned long flags = open->flags;
@@ -239,7 +239,7 @@ static int relay_make(struct relay_channel *rc, const struct gkhi_channel_config
 		return -EINVAL;
 	rc->mode = config->mode;
 	rc->stream_class = config->stream_class;
-	rc->open = alloc_percpu(struct relay_open_record[RELAY_CONTEXTS]);
+	rc->open = alloc_percpu(struct relay_open_records);
 	if (!rc->open)
 		return -ENOMEM;
 	return rc->mode == RELAY_MANAGED ? relay_make_managed(rc, config) : relay_make_adhoc(rc, config);

@@ -27,12 +27,16 @@ struct relay_open_record {
 
 #define RELAY_CONTEXTS	4	/* task, softirq, hardirq, NMI */
 
+struct relay_open_records {
+	struct relay_open_record context[RELAY_CONTEXTS];
+};
+
 struct relay_channel {
 	enum relay_mode mode;
 	u32 stream_class;
 	struct krelay managed;
 	struct kadhoc adhoc;
-	struct relay_open_record (__percpu *open)[RELAY_CONTEXTS];
+	struct relay_open_records __percpu *open;
 	struct gkhi_data *data;
 };
 

@@ -25,14 +25,15 @@
 /* Of gkhi_route.priv[], beside GKHI_ROUTE_KIND. */
 #define RING_OF_ROUTE	1
 
-/*
- * struct ring_channel - a channel
- * @words: of the record that lies open between reserve and commit, per cpu and context
- */
+/* Words of the record that lies open between reserve and commit, per context. */
+struct ring_open_records {
+	u32 words[RING_CONTEXTS];
+};
+
 struct ring_channel {
 	struct kring ring;
 	struct gkhi_data *data;
-	u32 (__percpu *words)[RING_CONTEXTS];
+	struct ring_open_records __percpu *open;
 };
 
 static struct gkhi_kernel_backend ring_backend;
@@ -144,7 +145,7 @@ static notrace void *ring_reserve(struct gkhi_channel *ch, u32 id, u32 words)
 		return NULL;
 	}
 	krecord_header(to, rc->ring.stream_class, time, id);
-	(*this_cpu_ptr(rc->words))[interrupt_context_level()] = header + words;
+	this_cpu_ptr(rc->open)->words[interrupt_context_level()] = header + words;
 	return to + header;
 }
 
@@ -153,7 +154,7 @@ static notrace void ring_commit(struct gkhi_channel *ch, void *reservation)
 	struct ring_channel *rc = ring_of(ch);
 	const u64 *record = (u64 *)reservation - krecord_header_words(rc->ring.stream_class);
 
-	kring_commit(this_cpu_ptr(rc->ring.cpu), record, (*this_cpu_ptr(rc->words))[interrupt_context_level()]);
+	kring_commit(this_cpu_ptr(rc->ring.cpu), record, this_cpu_ptr(rc->open)->words[interrupt_context_level()]);
 	preempt_enable_notrace();
 }
 
@@ -250,7 +251,7 @@ static void ring_free(void *transport)
 
 	if (rc->ring.cpu)
 		kring_free(&rc->ring);
-	free_percpu(rc->words);
+	free_percpu(rc->open);
 	kfree(rc);
 }
 
@@ -276,8 +277,8 @@ static int ring_make(struct ring_channel *rc, const struct gkhi_channel_config *
 {
 	if (config->n_subbufs < GKHI_N_SUBBUFS_MIN || config->subbuf_size > GKHI_SUBBUF_MAX)
 		return -EINVAL;
-	rc->words = alloc_percpu(u32[RING_CONTEXTS]);
-	if (!rc->words)
+	rc->open = alloc_percpu(struct ring_open_records);
+	if (!rc->open)
 		return -ENOMEM;
 	rc->ring.n_subbufs = config->n_subbufs;
 	rc->ring.subbuf_size = config->subbuf_size;
