@@ -69,6 +69,27 @@ done
 counted() { sed -nE "s/^redis:lookup: .* found=$1 flags=([0-9]+)\$/\1/p" trace.txt | awk 'int($1 / 4) % 4 == 0' | wc -l; }
 [ "$hits" = "$(counted true)" ] || die "hits: counted $hits, traced $(counted true)"
 [ "$misses" = "$(counted false)" ] || die "misses: counted $misses, traced $(counted false)"
+
+# Switched from another terminal, while the server answers: what it does in between is in the trace when its hook was on.
+load() { "$plain/src/redis-benchmark" -p "$port" -n 2000 -c 10 -t get -q >>benchmark.txt 2>&1 || die "redis-benchmark failed"; }
+get_lines() { grep -c '^redis:command: command="\?get' trace.txt || true; }
+"$bin/gkhi" set -p "$pid" 'redis:* -'
+before=$(wc -l <trace.txt)
+load
+[ "$(wc -l <trace.txt)" = "$before" ] || die "$(($(wc -l <trace.txt) - before)) events while all hooks were off"
+"$bin/gkhi" set -p "$pid" 'redis:command=marker channel=out'
+gets=$(get_lines)
+load
+traced=$(($(get_lines) - gets))
+[ "$traced" = 2000 ] || die "2000 gets with redis:command on, $traced traced"
+load & # and under load, in every order
+for state in disabled marker disabled marker disabled; do
+	"$bin/gkhi" set -p "$pid" "redis:*=$state"
+done
+wait $!
+before=$(wc -l <trace.txt)
+cli get x >ok.txt
+[ "$(wc -l <trace.txt)" = "$before" ] || die "events after the last switch to disabled"
 cli shutdown nosave || true
 wait "$pid" || die "the server ends with $?"
 echo "redis with clang $version: $tested commands, $keys keys, $hits hits and $misses misses, as the server counted them"

@@ -35,7 +35,7 @@ kbuild 6.1 "$old" || { cat 6.1.txt; die "the driver of 6.1 is not built"; }
 mkdir plain
 cp 6.1/virtio_net.c 6.1/Kbuild plain/
 "$bin/gkhi-kbuild" "clang-$version" -C "$old" "M=$tmp/plain" modules >plain.txt 2>&1 || { cat plain.txt; die "plain"; }
-instructions() { objdump -d --no-show-raw-insn "$1" | sed -n 's/^ *[0-9a-f]*:\t\([a-z]*\).*/\1/p' | grep -vx -e nop -e nopl -e nopw -e xchg -e data16 -e cs | wc -l; }
+instructions() { objdump -d --no-show-raw-insn "$1" | sed -n 's/^ *[0-9a-f]*:\t\([a-z]*\).*/\1/p' | grep -vxc -e nop -e nopl -e nopw -e xchg -e data16 -e cs; }
 with=$(instructions 6.1/virtio_net.ko) without=$(instructions plain/virtio_net.ko)
 [ "$with" = "$without" ] || die "instructions but nops: $with with sites, $without without; wanted as many"
 xz -k 6.1/virtio_net.ko
