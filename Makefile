@@ -23,6 +23,8 @@ test-user: deps-test all ## the user-space tests alone
 test-kernel: deps-kernel all ## hooks and transports in the kernel, in QEMU
 	tests/kernel/run.sh
 	tests/kernel/transport_stress.sh
+	tests/kernel/pass.sh clang-19
+	tests/kernel/pass.sh clang-16
 
 bench: deps-bench all ## build/bench/user.json
 	tests/bench/run.sh

@@ -6,6 +6,8 @@
 #   gkhi-providers := demo            # from demo.yaml: demo_events.h and demo_events.c
 #   include $(GKHI)/kmod/gkhi.mk      # GKHI: gkhi's sources, or what `make install` made of them
 #
+# Sites in untouched source (site: in the YAML) want clang and its pass: build with gkhi-kbuild (docs/pass.md).
+#
 # GENEVENT is the generator's path, where it is not in PATH. `GKHI_OFF=1` configures hooks out.
 
 GENEVENT ?= genevent

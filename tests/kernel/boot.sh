@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Boot a kernel in QEMU with a payload and run it:
-#   boot.sh [-k KERNELDIR] [-o OUTDIR] [-p PAYLOAD]... [-a APPEND] [-s SMP] [-m MIB] [-t SECONDS] [-i] COMMAND
+#   boot.sh [-k KERNELDIR] [-o OUTDIR] [-p PAYLOAD]... [-a APPEND] [-s SMP] [-m MIB] [-t SECONDS] [-i] [-n] COMMAND
 # KERNELDIR holds vmlinux (or bzImage); PAYLOAD files and folders are copied into /t of the guest;
 # COMMAND runs there in a shell. Writes OUTDIR/console.log and OUTDIR/result.tap (the guest's fd 3).
+# -n: a virtio network card, with QEMU's own network of 10.0.2.0/24 behind it: its 10.0.2.2 answers ping.
 # -i: count instructions (-icount shift=0, one cpu): the guest's TSC ticks once per instruction.
 #
 # Exit status 0 only when the guest said so through isa-debug-exit: a guest that panics, hangs or
@@ -11,11 +12,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-kernel=$here/../../build/kernel/6.1 out='' append='' smp=2 mib=512 seconds=300 icount='' payload=()
-while getopts k:o:p:a:s:m:t:i opt; do
+kernel=$here/../../build/kernel/6.1 out='' append='' smp=2 mib=512 seconds=300 icount='' network=() payload=()
+while getopts k:o:p:a:s:m:t:in opt; do
 	case $opt in
 	k) kernel=$OPTARG ;; o) out=$OPTARG ;; p) payload+=("$OPTARG") ;; a) append=$OPTARG ;; s) smp=$OPTARG ;;
 	m) mib=$OPTARG ;; t) seconds=$OPTARG ;; i) icount=1 ;;
+	n) network=(-netdev "user,id=net,restrict=on" -device "virtio-net-pci,netdev=net,romfile=") ;;
 	*) exit 2 ;;
 	esac
 done
@@ -38,7 +40,7 @@ accel=(-accel "tcg,thread=${GKHI_TCG_THREAD:-multi}" -smp "$smp")
 [ -z "$icount" ] || accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -smp 1)
 
 rc=0
-timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -cpu max -m "$mib" "${accel[@]}" \
+timeout -k 5 "$seconds" qemu-system-x86_64 -M q35 -cpu max -m "$mib" "${accel[@]}" "${network[@]}" \
 	-display none -no-reboot -nodefaults -no-user-config \
 	-serial "file:$out/console.log" -serial "file:$out/result.tap" \
 	-monitor "${GKHI_MONITOR:-none}" -device isa-debug-exit,iobase=0xf4,iosize=0x4 \
