@@ -195,13 +195,23 @@ pid_t LeftBehind(pid_t pid, const gkhi_runtime_info &info) {
   return tid != 0 && access(task.c_str(), F_OK) == 0 ? static_cast<pid_t>(tid) : 0;
 }
 
-Tracee::Outcome CallIn(pid_t pid, pid_t tid, const gkhi_runtime_info &info, gkhi_remote_op op, int *result,
+// Is what was found there still there? An exec takes it away.
+bool IsThere(pid_t pid, const RuntimeAddress &runtime) {
+  gkhi_runtime_info now{};
+  return ReadMemory(pid, runtime.info, &now, sizeof(now)) && now.magic == runtime.copy.magic &&
+         now.version == runtime.copy.version && now.entry == runtime.copy.entry &&
+         now.remote == runtime.copy.remote;
+}
+
+Tracee::Outcome CallIn(pid_t pid, pid_t tid, const RuntimeAddress &runtime, gkhi_remote_op op, int *result,
                        int *err) {
+  const gkhi_runtime_info &info = runtime.copy;
   SignalsBlocked blocked;
   Tracee tracee(pid, tid);
   tracee.SetRemote(info.remote);
   Tracee::Outcome outcome = tracee.Stop(Clock::now() + kStopTime);
-  if (outcome == Tracee::Outcome::kDone && tracee.IsInside(info)) outcome = Tracee::Outcome::kBusy;
+  if (outcome == Tracee::Outcome::kDone && (!IsThere(pid, runtime) || tracee.IsInside(info)))
+    outcome = Tracee::Outcome::kBusy;
   if (outcome == Tracee::Outcome::kDone)
     outcome = tracee.Call(info.entry, op, Clock::now() + kCallTime, result);
   *err = tracee.Errno();
@@ -308,7 +318,7 @@ Result<RemoteReply> RemoteCall(pid_t pid, gkhi_remote_op op, milliseconds timeou
     } else if (runtime->copy.ready && runtime->copy.entry) {
       for (pid_t tid : ThreadsFor(pid, runtime->copy, &last)) {
         int result = 0, err = 0;
-        Tracee::Outcome outcome = CallIn(pid, tid, runtime->copy, op, &result, &err);
+        Tracee::Outcome outcome = CallIn(pid, tid, *runtime, op, &result, &err);
         if (auto error = Fatal(outcome, pid, err)) return *error;
         if (outcome == Tracee::Outcome::kDone && result != -EAGAIN)
           return ReplyOf(pid, runtime->info, result);

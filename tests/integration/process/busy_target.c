@@ -5,7 +5,8 @@
  * changed in any of its threads, it says so on stdout and exits with 1.
  *
  * Prints "ready", ends with "ok" when its stdin is closed. Arguments choose the
- * threads: any letters of "gvfrnupeoqskx" (default: all).
+ * threads: any letters of "gvfrnupeoqskx" (default: all). "E300" instead:
+ * executes itself 300 times, and says "ok".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -398,6 +399,20 @@ static void wait_for_end(void)
 	while (read(0, buf, sizeof(buf)) > 0);
 }
 
+static int exec_again(const char *program, int left)
+{
+	char argument[16];
+
+	usleep(1500);
+	if (!left) {
+		printf("ok\n");
+		return 0;
+	}
+	snprintf(argument, sizeof(argument), "E%d", left - 1);
+	execl(program, program, argument, (char *)NULL);
+	return 3;
+}
+
 int main(int argc, char **argv)
 {
 	const struct itimerval tick = { { 0, 700 }, { 0, 700 } };
@@ -405,6 +420,8 @@ int main(int argc, char **argv)
 	bool made[N_KINDS] = { false };
 	sigset_t all;
 
+	if (argc > 1 && argv[1][0] == 'E')
+		return exec_again(argv[0], atoi(argv[1] + 1));
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);

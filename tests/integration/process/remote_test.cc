@@ -78,6 +78,23 @@ TEST_F(Remote, ForksGoOn) {
 TEST_F(Remote, RestartableSequencesStartAgain) {
   RunAgainst("x", 500);
 }
+// What was found of the runtime may be gone when the thread has stopped: then it is looked for again.
+TEST_F(Remote, ExecsGoOn) {
+  Child target({BUSY_TARGET, "E300"}, {});
+  int answered = 0;
+  for (bool ended = false; !ended;) {
+    auto reply = RemoteCall(target.pid(), GKHI_OP_OPEN);
+    answered += reply && reply->result == 0;
+    const std::string error = reply ? reply->error : reply.error();
+    EXPECT_EQ(error.find("ptrace: "), std::string::npos) << error;
+    EXPECT_EQ(error.find("crashed"), std::string::npos) << error;
+    ended = error.find("ended") != std::string::npos || error.find("no such process") != std::string::npos;
+  }
+  EXPECT_GT(answered, 10);
+  EXPECT_EQ(target.Finish(), 0) << target.output();
+  EXPECT_EQ(target.output(), "ok\n");
+}
+
 TEST_F(Remote, TenThousandCallsAgainstAllAtOnce) {
   RunAgainst("gvfrnupeoqskx", 10000);
 }
