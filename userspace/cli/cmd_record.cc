@@ -163,7 +163,7 @@ int RunOn(const Session &session, Child *child, SignalTaker *signals) {
 }
 
 int RecordCommand(const Args &args, const Options &options) {
-  Status prepared = PrepareOutput(options.output);
+  const Result<OutputLock> prepared = PrepareOutput(options.output);
   if (!prepared) return Fail("record", prepared.error());
   Result<Session> session = Session::Create();
   if (!session) return Fail("record", session.error());
@@ -250,7 +250,7 @@ Status FollowAttached(std::vector<Attached> *attached, SignalTaker *signals, Rec
 }
 
 int RecordAttached(const Args &args, const Options &options) {
-  Status prepared = PrepareOutput(options.output);
+  const Result<OutputLock> prepared = PrepareOutput(options.output);
   if (!prepared) return Fail("record", prepared.error());
   Result<std::vector<Process>> processes = std::vector<Process>();
   if (args.Has("pid")) processes = ChooseProcesses(args, "record", false);

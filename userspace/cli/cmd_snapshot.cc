@@ -74,7 +74,7 @@ int Run(const Args &args) {
     return kExitUsage;
   }
   const std::string output = args.Get("output").value_or(kDefaultOutput);
-  Status prepared = PrepareOutput(output);
+  const Result<OutputLock> prepared = PrepareOutput(output);
   if (!prepared) return Fail("snapshot", prepared.error());
   OutputNames names(output);
   reader::WriterTotals totals;

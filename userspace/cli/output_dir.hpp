@@ -7,14 +7,32 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 namespace gkhi::cli {
 
 constexpr const char *kDefaultOutput = "gkhi.trace";
 
-// Makes @dir. A trace that is there already becomes @dir.old, as perf does with its file; anything else is
-// not touched.
-Status PrepareOutput(const std::string &dir);
+// A folder that a trace is written to: no other gkhi writes there or moves it away while this lives.
+class OutputLock {
+ public:
+  explicit OutputLock(int fd) : fd_(fd) {}
+  OutputLock(OutputLock &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  OutputLock &operator=(OutputLock &&other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~OutputLock();
+
+  static Result<OutputLock> Take(const std::string &dir);
+
+ private:
+  int fd_;
+};
+
+// Makes @dir, for this gkhi alone. A trace that is there already becomes @dir.old, as perf does with its
+// file; anything else is not touched.
+Result<OutputLock> PrepareOutput(const std::string &dir);
 
 // Folder names inside one output: "<comm>-<pid>", and ".1", ".2" when there are several of them.
 class OutputNames {

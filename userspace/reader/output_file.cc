@@ -36,7 +36,8 @@ Status ReplaceFile(const std::string &path, const std::string &text) {
   if (fd < 0) return Cannot("write", temporary);
   Status status = WriteAll(fd, text.data(), text.size(), temporary);
   close(fd);
-  if (status && rename(temporary.c_str(), path.c_str()) != 0) return Cannot("write", path);
+  if (status && rename(temporary.c_str(), path.c_str()) != 0) status = Cannot("write", path);
+  if (!status) unlink(temporary.c_str());
   return status;
 }
 

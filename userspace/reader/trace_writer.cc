@@ -73,13 +73,14 @@ Status EndOpenPacket(const Metadata &metadata, uint32_t events, char *packet, si
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(Producer producer, const ClockRecord &clock,
                                                          const std::string &dir) {
   std::error_code ec;
-  std::filesystem::create_directories(dir, ec);
+  const bool made = std::filesystem::create_directories(dir, ec);
   if (ec) return Error{fmt::format("cannot make {}: {}", dir, ec.message())};
   std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(producer), dir));
   writer->head_ = writer->producer_.Head(clock);
   Status status = writer->WriteMetadata();
-  if (!status) return Error{status.error()};
-  return writer;
+  if (status) return writer;
+  if (made) rmdir(dir.c_str());  // no trace was begun
+  return Error{status.error()};
 }
 
 TraceWriter::~TraceWriter() {

@@ -62,6 +62,19 @@ TEST(Snapshot, OfARingThatWasNeverWritten) {
   EXPECT_FALSE(std::filesystem::exists(process.output() + "/main_0"));
 }
 
+TEST(Snapshot, NothingIsLeftOfOneThatCannotBegin) {
+  for (const bool there : {false, true}) {
+    ProcessDir process;
+    RingWriter ring(process.Ring("main"), GKHI_RING_OVERWRITE, 4096, 4);
+    std::filesystem::remove(process.path() + "/metadata");
+    std::filesystem::remove_all(process.output());
+    if (there) std::filesystem::create_directories(process.output());
+    std::vector<std::string> problems;
+    EXPECT_FALSE(WriteSnapshot(process.path(), testing::Head().clock, process.output(), &problems));
+    EXPECT_EQ(std::filesystem::exists(process.output()), there) << "only what we made goes";
+  }
+}
+
 TEST(Snapshot, ClosesTheOpenPacketAtItsLastEvent) {
   ProcessDir process;
   RingWriter ring(process.Ring("main"), GKHI_RING_OVERWRITE, 4096, 4, 2);
