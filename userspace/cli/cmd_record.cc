@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <bit>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +51,35 @@ Options ReadOptions(const Args &args) {
   if (options.batch.empty())
     options.batch = environment != nullptr && *environment ? environment : kDefaultBatch;
   return options;
+}
+
+// "256K" as the batch grammar has it; 0: no size.
+uint64_t SizeOf(std::string_view text) {
+  uint64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  const std::string_view unit(end, text.data() + text.size() - end);
+  constexpr std::string_view kUnits = "KMG";
+  if (error != std::errc() || unit.size() > 1) return 0;
+  if (unit.empty()) return size;
+  const size_t power = kUnits.find(unit[0]);
+  if (power == kUnits.npos || size > UINT64_MAX >> (10 * (power + 1))) return 0;
+  return size << (10 * (power + 1));
+}
+
+// What every process would refuse, said before one is started.
+std::string WrongSize(const Options &options) {
+  const uint64_t size = SizeOf(options.subbuf_size);
+  const bool plain = options.n_subbufs.find_first_not_of("0123456789") == std::string::npos;
+  const uint64_t count = plain ? SizeOf(options.n_subbufs) : 0;
+  if (!std::has_single_bit(size) || size < 4 << 10 || size > 64 << 20)
+    return fmt::format("--subbuf-size: found '{}', wanted a power of two from 4K to 64M",
+                       options.subbuf_size);
+  if (!std::has_single_bit(count) || count < 4)
+    return fmt::format("--subbufs: found '{}', wanted a power of two, at least 4", options.n_subbufs);
+  if (count >= (uint64_t{4} << 30) / size)
+    return fmt::format("--subbufs: found '{}' of {}, wanted less than 4G together", options.n_subbufs,
+                       options.subbuf_size);
+  return "";
 }
 
 std::string ChannelStatement(const Options &options, const std::string &name) {
@@ -291,6 +322,11 @@ int Run(const Args &args) {
     return kExitUsage;
   }
   const Options options = ReadOptions(args);
+  const std::string wrong = WrongSize(options);
+  if (!wrong.empty()) {
+    fmt::print(stderr, "gkhi record: {}\n", wrong);
+    return kExitUsage;
+  }
   return command ? RecordCommand(args, options) : RecordAttached(args, options);
 }
 

@@ -17,6 +17,16 @@ if [ ! -e /sys/kernel/gkhi ]; then
 	code 1 "$BIN/gkhi" snapshot -o "$work/kernel" -k
 	same "$(cat "$work/err")" "gkhi snapshot: no /dev/gkhi/control: gkhi.ko is not loaded"
 fi
+for size in 1T 0 -1 3K 128M '' 4k 18446744073709551615K 99999999999999999999; do
+	code 2 "$BIN/gkhi" record --subbuf-size="$size" -- "$work/not-started"
+	same "$(cat "$work/err")" "gkhi record: --subbuf-size: found '$size', wanted a power of two from 4K to 64M"
+done
+for number in 0 2 5 -4 4K '' 4294967296000000000000; do
+	code 2 "$BIN/gkhi" record --subbufs="$number" -- "$work/not-started"
+	same "$(cat "$work/err")" "gkhi record: --subbufs: found '$number', wanted a power of two, at least 4"
+done
+code 2 "$BIN/gkhi" record --subbufs=64 --subbuf-size=64M -- "$work/not-started"
+same "$(cat "$work/err")" "gkhi record: --subbufs: found '64' of 64M, wanted less than 4G together"
 code 2 "$BIN/gkhi" set
 same "$(cat "$work/err")" "gkhi set: found no batch, wanted one: gkhi set -p PID 'provider:event=static'"
 code 2 "$BIN/gkhi" set 'a:b=static'
