@@ -140,6 +140,7 @@ std::vector<ProcessDirectory> ListProcesses() {
 struct Process::Impl {
   std::string dir;
   pid_t pid = 0;
+  int dir_fd = -1;  // whoever owns the folder may put another one in its place
   int fd = -1;
   gkhi_control *control = nullptr;
   size_t mapped = 0;
@@ -147,6 +148,7 @@ struct Process::Impl {
   ~Impl() {
     if (control) munmap(control, mapped);
     if (fd >= 0) close(fd);
+    if (dir_fd >= 0) close(dir_fd);
   }
   Status Map(size_t size);
   const gkhi_control_hook *Table() const {
@@ -197,8 +199,11 @@ Result<Process> Process::OpenDirectory(const std::string &path) {
   ProcessDirectory dir;
   impl->dir = path;
   if (ParseName(path.c_str() + path.find_last_of('/') + 1, &dir)) impl->pid = dir.pid;
-  impl->fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
-  if (impl->fd < 0) impl->fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  impl->dir_fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (impl->dir_fd < 0) return Error{ErrnoText(file)};
+  impl->fd = openat(impl->dir_fd, "control", O_RDWR | kFlags);
+  if (impl->fd < 0) impl->fd = openat(impl->dir_fd, "control", O_RDONLY | kFlags);
   if (impl->fd < 0) return Error{ErrnoText(file)};
   for (auto until = Clock::now() + kStarting; impl->pid && impl->BeingMade(); Nap())
     if (Clock::now() > until) return Error{file + ": the process has not finished starting"};
@@ -270,9 +275,9 @@ Status Process::Impl::WriteBatch(std::string_view batch) {
   if (batch.size() <= sizeof(control->batch)) {
     std::memcpy(control->batch, batch.data(), batch.size());
   } else {
-    const std::string path = dir + "/request";
-    const std::string fresh = path + ".new";
-    int out = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const std::string fresh = dir + "/request.new";
+    unlinkat(dir_fd, "request.new", 0);  // of one that was killed
+    int out = openat(dir_fd, "request.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (out < 0) return Error{ErrnoText(fresh)};
     size_t put = 0;
     while (put < batch.size()) {
@@ -288,9 +293,9 @@ Status Process::Impl::WriteBatch(std::string_view batch) {
     if (fstat(fd, &st) == 0 && fchown(out, st.st_uid, st.st_gid) && st.st_uid != geteuid())
       status = Error{ErrnoText(fresh)};
     close(out);
-    if (status && rename(fresh.c_str(), path.c_str())) status = Error{ErrnoText(path)};
+    if (status && renameat(dir_fd, "request.new", dir_fd, "request")) status = Error{ErrnoText(fresh)};
     if (!status) {
-      unlink(fresh.c_str());
+      unlinkat(dir_fd, "request.new", 0);
       return status;
     }
   }

@@ -12,8 +12,17 @@
 
 namespace gkhi::reader {
 
+namespace {
+
+// A trace or a process's folder may have been made by anybody: a FIFO in the place of a file must not hold us
+// up.
+constexpr int kOpenFlags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+constexpr size_t kReadMax = size_t{1} << 30;
+
+}  // namespace
+
 Result<MappedFile> MappedFile::Map(const std::string &path, bool writable) {
-  const int fd = open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  const int fd = open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | kOpenFlags);
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, strerror(errno))};
   struct stat st {};
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -54,14 +63,20 @@ MappedFile::~MappedFile() {
 }
 
 Result<std::string> ReadFile(const std::string &path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | kOpenFlags);
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, strerror(errno))};
+  struct stat st {};
+  if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    close(fd);
+    return Error{fmt::format("cannot read {}: not a regular file", path)};
+  }
   std::string text;
   char buffer[65536];
   ssize_t n;
-  while ((n = read(fd, buffer, sizeof(buffer))) > 0) text.append(buffer, n);
+  while ((n = read(fd, buffer, sizeof(buffer))) > 0 && text.size() <= kReadMax) text.append(buffer, n);
   const int error = errno;
   close(fd);
+  if (text.size() > kReadMax) return Error{fmt::format("cannot read {}: it has more than 1 GiB", path)};
   if (n < 0) return Error{fmt::format("cannot read {}: {}", path, strerror(error))};
   return text;
 }

@@ -152,6 +152,33 @@ TEST_F(Request, LongBatchesTravelByFile) {
   }
 }
 
+// Root may be asked to talk to a process whose owner prepared the folder.
+TEST_F(Request, NothingIsWrittenThroughLinksOfTheFoldersOwner) {
+  const std::string dir = folder_.path() + "/1-1";
+  const std::string precious = folder_.path() + "/precious";
+  std::ofstream(precious) << std::string(1 << 16, 'x');
+  std::filesystem::create_directory(dir);
+  std::filesystem::create_symlink(precious, dir + "/control");
+  EXPECT_EQ(Process::OpenDirectory(dir).error(), dir + "/control: Too many levels of symbolic links");
+  std::filesystem::remove(dir + "/control");
+  ASSERT_EQ(mkfifo((dir + "/control").c_str(), 0600), 0);
+  EXPECT_FALSE(Process::OpenDirectory(dir)) << "nor waits for a FIFO";
+
+  Child target({BUSY_TARGET, "g"}, {});
+  ASSERT_TRUE(target.WaitFor("ready"));
+  auto process = Process::Open(target.pid());
+  ASSERT_TRUE(process) << process.error();
+  for (const bool hard : {false, true}) {
+    const std::string fresh = process->dir() + "/request.new";
+    hard ? std::filesystem::create_hard_link(precious, fresh)
+         : std::filesystem::create_symlink(precious, fresh);
+    auto reply = process->Run(std::string(5000, ' '));
+    ASSERT_TRUE(reply) << reply.error();
+    EXPECT_EQ(std::filesystem::file_size(precious), 1u << 16);
+  }
+  EXPECT_EQ(target.Finish(), 0) << target.output();
+}
+
 TEST_F(Request, AgentThreadAnswersWithoutPtrace) {
   // A tracer of its own shows that no ptrace is needed: there can be only one.
   Child target({BUSY_TARGET, "-"}, {"GKHI=", "GKHI_AGENT=thread"});
