@@ -90,9 +90,9 @@ class TraceeCall : public testing::TestWithParam<bool> {
       Tracee tracee(pid_, pid_);
       ASSERT_EQ(tracee.Stop(Tracee::Clock::now() + milliseconds(1000)), Tracee::Outcome::kDone);
       int result = 0;
-      EXPECT_EQ(tracee.Call(reinterpret_cast<uint64_t>(entry), 0, Tracee::Clock::now() + milliseconds(20),
-                            &result),
-                wanted);
+      EXPECT_EQ(
+          tracee.Call(reinterpret_cast<uint64_t>(entry), 0, Tracee::Clock::now() + milliseconds(20), &result),
+          wanted);
       tracee.Detach();
       ASSERT_TRUE(GoesOn()) << "call " << i;
     }
@@ -119,9 +119,8 @@ TEST_P(TraceeCall, ThatCrashesIsBrokenOff) {
   ExpectPutBack(Crashes, Tracee::Outcome::kCrashed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, TraceeCall, testing::Bool(), [](const auto &info) {
-  return std::string(info.param ? "ASleeper" : "ARunner");
-});
+INSTANTIATE_TEST_SUITE_P(Of, TraceeCall, testing::Bool(),
+                         [](const auto &info) { return std::string(info.param ? "ASleeper" : "ARunner"); });
 
 }  // namespace
 }  // namespace gkhi
