@@ -11,7 +11,7 @@ build="build-essential cmake ninja-build pkg-config libyaml-cpp-dev libcli11-dev
 	clang-14 llvm-14-dev clang-16 llvm-16-dev clang-19 llvm-19-dev
 	libgtest-dev libgmock-dev"
 demo="$build dpkg-dev ca-certificates tcl babeltrace2"
-test="$demo git lld-14 lld-16 lld-19 xz-utils zstd libclang-rt-14-dev libclang-rt-16-dev libclang-rt-19-dev binutils
+test="$demo git lld lld-14 lld-16 lld-19 xz-utils zstd libclang-rt-14-dev libclang-rt-16-dev libclang-rt-19-dev binutils
 	valgrind gdb strace bash-completion python3 python3-bt2 python3-jsonschema python3-yaml util-linux jq nodejs
 	linux-headers-amd64 linux-headers-6.12-amd64 clang-format clang-tidy cppcheck shellcheck codespell yamllint"
 bench="$demo libbenchmark-dev lttng-tools liblttng-ust-dev systemtap-sdt-dev bpftrace valgrind python3"
