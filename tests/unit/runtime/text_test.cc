@@ -389,25 +389,22 @@ TEST(Text, MoreMappingsThanOneRoundHolds) {
   munmap(area, kMaps * 8192);
 }
 
-TEST(Text, TenThousandSitesInAMillisecond) {
+// A batch as large as the one that `make bench` times: all of it is written, both ways.
+TEST(Text, TenThousandSitesAtOnce) {
   std::vector<SitePatch> patches;
-  double best = 1e9, first = 0;
-  for (int round = 0; round < 40; round++) {
+  for (bool on : {true, false, true, false}) {
     patches.clear();
     for (int i = 0; i < kMany; i++) {
       char *site = text_ten_thousand + i * kManyStride;
-      patches.push_back({site, round % 2 == 0 ? site + 8 : nullptr, site + 8, 0});
+      patches.push_back({site, on ? site + 8 : nullptr, site + 8, 0});
     }
-    const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(port_patch(patches.data(), patches.size()), 0);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    if (round == 0) first = took.count();
-    best = std::min(best, took.count());
+    const unsigned char jump[] = {0xe9, 3, 0, 0, 0};
+    for (int i = 0; i < kMany; i++) {
+      ASSERT_EQ(memcmp(text_ten_thousand + i * kManyStride, on ? jump : kNop5, 5), 0) << i;
+      ASSERT_EQ(patches[i].status, 0) << i;
+    }
   }
-  RecordProperty("first_ms", std::to_string(first));
-  RecordProperty("best_ms", std::to_string(best));
-  printf("10 000 sites: first %.3f ms, best %.3f ms\n", first, best);
-  EXPECT_LE(best, 1.0);
 }
 
 }  // namespace
