@@ -186,11 +186,11 @@ static enum gkhi_state gkhi_on_state(const struct gkhi_hook_entry *e)
 	return e->states & GKHI_HAS_STATIC && !bare ? GKHI_STATIC : GKHI_MARKER;
 }
 
-static enum gkhi_state gkhi_state_of(const struct gkhi_word *name, const struct gkhi_hook_entry *e)
+/* Of a statement's state, but default: the same for all of its hooks, or by each. */
+static enum gkhi_state gkhi_state_of(const struct gkhi_word *name, bool *by_hook)
 {
-	if (gkhi_word_is(name, "on"))
-		return gkhi_on_state(e);
-	if (gkhi_word_is(name, "static"))
+	*by_hook = gkhi_word_is(name, "on");
+	if (*by_hook || gkhi_word_is(name, "static"))
 		return GKHI_STATIC;
 	return gkhi_word_is(name, "marker") ? GKHI_MARKER : GKHI_DISABLED;
 }
@@ -198,6 +198,8 @@ static enum gkhi_state gkhi_state_of(const struct gkhi_word *name, const struct 
 static int gkhi_plan_statement(struct gkhi_batch *b, const struct gkhi_statement *st, struct gkhi_routing *routing)
 {
 	bool to_default = st->state.s && gkhi_word_is(&st->state, "default");
+	bool by_hook = false;
+	enum gkhi_state state = st->state.s ? gkhi_state_of(&st->state, &by_hook) : GKHI_DISABLED;
 	uint32_t i;
 	int err = 0;
 
@@ -208,7 +210,7 @@ static int gkhi_plan_statement(struct gkhi_batch *b, const struct gkhi_statement
 		if (to_default)
 			err = gkhi_plan_default(b, e, &st->state);
 		else if (st->state.s)
-			e->plan_state = (uint8_t)gkhi_state_of(&st->state, e);
+			e->plan_state = (uint8_t)(by_hook ? gkhi_on_state(e) : state);
 		if (routing)
 			e->plan_routing = routing;
 		else if (!err && e->plan_state != GKHI_DISABLED && !e->plan_routing)

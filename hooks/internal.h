@@ -127,6 +127,7 @@ struct gkhi_hook_entry {
 	uint32_t n_pads;		/* bare ones too */
 	uint16_t n_bare;
 	uint16_t n_loads;		/* hooks whose sites load the mode: nothing to patch */
+	uint8_t string_words;		/* of the event, for hooks; remembered as @stub is */
 
 	/* second line */
 	struct gkhi_hook_ref *hooks;

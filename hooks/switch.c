@@ -279,11 +279,15 @@ static void gkhi_modes(struct gkhi_hook_entry *e)
 
 /* -------------------------------------------------------------------- the steps */
 
-/* The stub for the route to come, remembered: most switches come back to a route. */
+/*
+ * The stub for the route to come, remembered: most switches come back to a route, and
+ * the event is a line of memory that nothing else here wants.
+ */
 static const void *gkhi_entry_stub(struct gkhi_hook_entry *e)
 {
 	if (e->stub_route != e->next_route || !e->stub) {
 		e->stub = port_stub(e->event, e->next_route);
+		e->string_words = gkhi_event_string_words(e->event);
 		e->stub_route = e->next_route;
 	}
 	return e->stub;
@@ -298,7 +302,7 @@ static void gkhi_gate_entry(struct gkhi_hook_entry *e)
 		PORT_STORE_RELEASE(ref->hook->route, &gkhi_route_gated);
 		/* the stub of a hook that goes off must serve until the flip */
 		if (stub) {
-			ref->hook->string_words = gkhi_event_string_words(e->event);
+			ref->hook->string_words = e->string_words;
 			PORT_STORE_RELEASE(ref->hook->stub, (void *)stub);
 		}
 		if (e->moves & GKHI_TO_CALL)
