@@ -4,7 +4,7 @@
 # shellcheck source=tests/kernel/lib/functions.sh disable=SC2154
 . ./depends.sh
 insmod gkhi.ko && insmod gkhi_ring.ko && insmod virtnet.ko
-cd /tmp
+cd /tmp || exit
 cat >work.sh <<'END'
 set -e
 for event in xmit xmitted receive reclaim coalesce; do
