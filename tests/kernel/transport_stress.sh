@@ -26,7 +26,8 @@ for kind in ring adhoc; do for plant in 1 2 4; do run $kind 500000 $plant; done;
 echo 4096 >$P/subbuf_size; echo 16 >$P/n_subbufs
 for plant in 1 3 4; do run relay 500000 $plant; done
 run discard 500000 3
-for kind in ring discard relay; do run $kind 100000 5; done'
+# nobody is woken: long enough for a reader to be seen asleep for a second
+for kind in ring discard relay; do run $kind 5000000 5; done'
 wait || true
 cat "$work/out/result.tap"
 mapfile -t verdict < <(cut -d' ' -f1 "$work/out/result.tap")
