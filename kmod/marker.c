@@ -245,12 +245,28 @@ u64 gkhi_markers_missed(const struct gkhi_hook_entry *e)
 
 /* ---------------------------------------------------------------------- the worker */
 
+/*
+ * A probe that was disabled keeps its jump until the optimiser comes by. One that is
+ * enabled before that keeps the kernel's belief in the jump, too, but gets its
+ * breakpoint written over it, and stays a trap for good (__arm_kprobe() and
+ * optimize_kprobe() of 6.1): so the optimiser is waited for, ten seconds at most.
+ */
+static void gkhi_marker_await_disarmed(const struct gkhi_marker *marker)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 500 && gkhi_marker_byte(marker) == JMP32_INSN_OPCODE; tries++)
+		msleep(20);
+}
+
 static int gkhi_marker_register(struct gkhi_marker *marker)
 {
 	int err;
 
-	if (marker->registered)
+	if (marker->registered) {
+		gkhi_marker_await_disarmed(marker);
 		return enable_kprobe(&marker->probe);
+	}
 	memset(&marker->probe, 0, sizeof(marker->probe));
 	marker->probe.addr = marker->addr;
 	marker->probe.pre_handler = gkhi_marker_hit;
@@ -291,14 +307,11 @@ static void gkhi_marker_disarm(struct gkhi_marker *marker)
 /* @alive: its module stays, so that the optimiser must be waited for. */
 static void gkhi_marker_unregister(struct gkhi_marker *marker, bool alive)
 {
-	unsigned int tries;
-
 	if (!marker->registered)
 		return;
 	if (alive) {
 		disable_kprobe(&marker->probe);
-		for (tries = 0; tries < 500 && gkhi_marker_byte(marker) == JMP32_INSN_OPCODE; tries++)
-			msleep(20);
+		gkhi_marker_await_disarmed(marker);
 	}
 	unregister_kprobe(&marker->probe);
 	marker->registered = false;
