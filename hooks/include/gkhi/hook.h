@@ -46,6 +46,24 @@
 #endif
 
 #ifndef GKHI_CONFIG_OFF
+/*
+ * What a hook reads behind a pointer must be an input of its asm, or the
+ * compiler may delete the stores to it; and the pointer must not pass for
+ * dereferenced, or later tests for NULL may go. Hence laundered, then "m".
+ */
+GKHI_INLINE const void *gkhi_follow(const volatile void *p)
+{
+	__asm__("" : "+r"(p));
+	return (const void *)p;
+}
+
+#ifdef __clang__
+#define GKHI_READS(p)	, "m"(*(const char (*)[1 << 20])(p))	/* wants a size */
+#else
+#define GKHI_READS(p)	, "m"(*(const char (*)[])(p))		/* warns about one */
+#endif
+#define GKHI_NO_READS
+
 GKHI_INLINE uint32_t gkhi_count(const volatile void *p, uint64_t n, uint32_t max)
 {
 	return !p ? 0 : n > max ? max : (uint32_t)n;

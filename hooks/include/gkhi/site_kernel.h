@@ -92,24 +92,6 @@ void gkhi_stub_type(struct gkhi_hook *hook, const u64 *frame);
 		GKHI_PAD_RECORD(event, lo, hi, flags, nargs, args)		\
 		: : __VA_ARGS__ : "cc")
 
-/*
- * What a probe reads behind a pointer must be an input of the pad's asm, or the
- * compiler may delete the stores to it; and the pointer must not pass for
- * dereferenced, or later tests for NULL may go. Hence laundered, then "m".
- */
-GKHI_INLINE const void *gkhi_follow(const volatile void *p)
-{
-	__asm__("" : "+r"(p));
-	return (const void *)p;
-}
-
-#ifdef __clang__
-#define GKHI_READS(p)	, "m"(*(const char (*)[1 << 20])(p))	/* wants a size */
-#else
-#define GKHI_READS(p)	, "m"(*(const char (*)[])(p))		/* warns about one */
-#endif
-#define GKHI_NO_READS
-
 /* The callee reads the frame and what its pointers lead to: it is a real call, which the compiler knows. */
 #define GKHI_CALL_FRAME(sym, reads, n, frame)					\
 	static_call_cond(gkhi_call_##sym)(&gkhi_hook_##sym, frame)

@@ -196,24 +196,6 @@
 		: : __VA_ARGS__)
 #endif
 
-/*
- * What a hook reads behind a pointer must be an input of its asm, or the
- * compiler may delete the stores to it; and the pointer must not pass for
- * dereferenced, or later tests for NULL may go. Hence laundered, then "m".
- */
-GKHI_INLINE const void *gkhi_follow(const volatile void *p)
-{
-	__asm__("" : "+r"(p));
-	return (const void *)p;
-}
-
-#ifdef __clang__
-#define GKHI_READS(p) , "m"(*(const char (*)[1 << 20])(p))	/* wants a size */
-#else
-#define GKHI_READS(p) , "m"(*(const char (*)[])(p))		/* warns about one */
-#endif
-#define GKHI_NO_READS
-
 #define GKHI_CALL_BEGIN GKHI_ASM("leaq -128(%%rsp),%%rsp", "lea rsp,[rsp-128]") "\n"
 #define GKHI_CALL_END(sym, n)							\
 	"call gkhi_thunk_" #sym "\n"						\

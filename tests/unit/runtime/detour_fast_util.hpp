@@ -18,21 +18,13 @@
 #include <string>
 #include <vector>
 
+#include "detour_probe.hpp"
 #include "detour_util.hpp"
 
 extern "C" {
 #include "port_posix.h"
 #include "sequence.h"
 
-struct ProbeState {
-  uint64_t r[16];
-  uint64_t flags, unused;
-  uint8_t xmm[16][16];
-  uint64_t red[16];
-};
-ProbeState detour_probe_in, detour_probe_out;
-extern char detour_probe_pad[];
-void detour_probe(void);
 ptrdiff_t gkhi_rseq_offset;
 }
 
